@@ -8,7 +8,7 @@ it.each([
   [-LIFETIME, true],
   [LIFETIME, true],
   [LIFETIME + 1, false],
-])("accepts a time %i ms from this relay's clock as fresh: %s", (offset, fresh) => {
+])("a time %i ms from this relay's clock is accepted as fresh: %s", (offset, fresh) => {
   expect(isFresh(1_000_000 + offset, 1_000_000, LIFETIME)).toBe(fresh);
 });
 

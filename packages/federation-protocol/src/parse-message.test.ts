@@ -11,13 +11,13 @@ it.each([
   ],
   ["a list", [], /^must be an object$/],
   ["no object", "text", /^(?!null)/],
-])("names the fault in a refusal of %s", (_, value, detail) => {
+])("the refusal of %s names the fault", (_, value, detail) => {
   const read = parseMessage(HeartbeatSchema, value);
   expect(read).toMatchObject({ ok: false, code: "federation.malformed" });
   expect(read.ok ? "" : read.detail).toMatch(detail);
 });
 
-it("leaves out members that the message does not have", () => {
+it("members that the message does not have are left out", () => {
   const heartbeat = {
     relay_id: alpha.id,
     timestamp: NOW,

@@ -34,7 +34,7 @@ const { requests, refused } = JSON.parse(file) as {
 };
 const keys = new Map([alpha, beta, gamma].map(({ id, publicKey }) => [id, publicKey]));
 
-it("generates vectors/federation.json (pnpm --filter @agent/federation-protocol vectors)", () => {
+it("vectors/federation.json is as generated (pnpm --filter @agent/federation-protocol vectors)", () => {
   expect(file).toBe(formatVectors());
 });
 
@@ -123,16 +123,19 @@ const checks: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: s
 const getCheck = (path: string) => checks[path.replace("/federation/v1/", "")];
 
 describe("A body of the vectors", () => {
-  it.each(requests.filter(({ path }) => getCheck(path)))("is accepted: $name", ({ path, body }) => {
-    expect(getCheck(path)?.(body)).toMatchObject({ ok: true });
-  });
+  it.each(requests.filter(({ path }) => getCheck(path)))(
+    "a valid body is accepted: $name",
+    ({ path, body }) => {
+      expect(getCheck(path)?.(body)).toMatchObject({ ok: true });
+    },
+  );
 
-  it.each(refused)("is refused for $name with $code", ({ path, body, code }) => {
+  it.each(refused)("the body for $name is refused with $code", ({ path, body, code }) => {
     expect(getCheck(path)?.(body)).toMatchObject({ ok: false, code });
   });
 });
 
-it("shows the vectors in docs/federation.md", () => {
+it("docs/federation.md shows the vectors", () => {
   const page = readFileSync(new URL("../../../docs/federation.md", import.meta.url), "utf8");
   const shown = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, block = ""]): unknown =>
     JSON.parse(block),

@@ -23,23 +23,23 @@ it.each([
   [502, "unknown"],
   [503, "later"],
   [504, "unknown"],
-] as const)("classifies an answer of %s as %s", (status, meaning) => {
+] as const)("an answer of %s is classified as %s", (status, meaning) => {
   expect(classifyDelivery({ kind: "answered", status })).toBe(meaning);
 });
 
-it("classifies a lost answer as unknown and a failed connection as later", () => {
+it("a lost answer is classified as unknown and a failed connection as later", () => {
   expect(classifyDelivery({ kind: "unknown" })).toBe("unknown");
   expect(classifyDelivery({ kind: "unreachable" })).toBe("later");
 });
 
-it("retries later if the receiver's federation is off", () => {
+it("a message is sent again later if the receiver's federation is off", () => {
   expect(classifyDelivery({ kind: "answered", status: 404, code: "route.not_found" })).toBe(
     "later",
   );
 });
 
 it.each(Object.entries(REFUSAL_STATUS).filter(([code]) => code.startsWith("result.")))(
-  "does not send a result again that is refused with %s",
+  "a result that is refused with %s is not sent again",
   (code, status) => {
     expect(["refused", "duplicate"]).toContain(
       classifyDelivery({ kind: "answered", status, code }),
@@ -56,7 +56,7 @@ it.each<[Delivery, boolean]>([
   [{ kind: "answered", status: 500 }, false],
   [{ kind: "unreachable" }, false],
   [{ kind: "unknown" }, false],
-])("tells of %o whether the peer put the message off: %s", (delivery, expected) => {
+])("the delivery %o is one that the peer put off: %s", (delivery, expected) => {
   expect(isPutOff(delivery)).toBe(expected);
 });
 
@@ -65,7 +65,7 @@ it.each<[string, retryAfterMs: number | undefined, expected: number]>([
   ["a shorter pause than the schedule", 499, 1_500],
   ["a longer pause than the schedule", 900, 1_900],
   ["a longer pause than any of the schedule", 86_400_000, 1_000 + 2_000],
-])("makes the next attempt in time after an answer that asks for %s", (_, retryAfterMs, at) => {
+])("the next attempt is made in time after an answer that asks for %s", (_, retryAfterMs, at) => {
   const delivery: Delivery = { kind: "answered", status: 429, retryAfterMs };
   expect(getNextAttemptTime(1_500, delivery, { pauses: [500, 2_000], now: 1_000 })).toBe(at);
 });

@@ -75,17 +75,17 @@ describe("the steady clock", () => {
     expect([state.now - START, state.jump?.offset ?? null]).toEqual([now, jump]);
   });
 
-  test("starts at the newest stored time if the wall clock is before it", () => {
+  test("the steady clock starts at the newest stored time if the wall clock is before it", () => {
     const state = run([at(1_000)], createClock(at(0), START + 3 * DAY));
     expect(state.now).toBe(START + 3 * DAY + 1_000);
     expect(state.jump?.offset).toBe(-3 * DAY);
   });
 
-  test("starts at the wall clock after a long downtime", () => {
+  test("the steady clock starts at the wall clock after a long downtime", () => {
     expect(createClock(at(0), START - 30 * DAY).now).toBe(START);
   });
 
-  test("shows the wall time at once when the operator accepts it", () => {
+  test("the steady clock shows the wall time at once when the operator accepts it", () => {
     const accepted = acceptWallClock(at(5_000, DAY));
     expect(advanceClock(accepted, at(6_000, DAY))).toEqual({
       now: START + 6_000 + DAY,
@@ -94,7 +94,7 @@ describe("the steady clock", () => {
     });
   });
 
-  test("moves by the elapsed time, a followed step, or an offset that lasted 10 minutes", () => {
+  test("the steady clock moves by the elapsed time, a followed step, or an offset that lasted 10 minutes", () => {
     const step = fc.record({
       passed: fc.oneof(fc.nat(2_000), fc.nat(5 * MINUTE)),
       ahead: fc.oneof(

@@ -52,7 +52,7 @@ describe("D1: an entry with a version 8 id", () => {
     ["a key and the list of records that lead to it", entry(third, chain)],
     ["a key and a chain of the greatest length", entry(keys[16]!, long.slice(0, 16))],
     ["no key", entry(null)],
-  ])("is accepted with %s", (_, good) => {
+  ])("an entry with a version 8 id is accepted with %s", (_, good) => {
     expect(take([good])).toHaveLength(1);
   });
 
@@ -68,24 +68,24 @@ describe("D1: an entry with a version 8 id", () => {
     ["a record of too many characters", entry(second, step(0, 1, { note: "x".repeat(2_048) }))],
     ["a text as chain", entry(second, "record")],
     ["a list of texts as chain", entry(second, ["record"])],
-  ])("is left out with %s, without effect on others", (_, bad) => {
+  ])("an entry with a version 8 id is left out with %s, without effect on others", (_, bad) => {
     expect(take([bad, entry(first, undefined, id)]).map(({ public_key }) => public_key)).toEqual([
       first,
     ]);
   });
 
-  it("keeps only the chain that proves its key, with all signed members", () => {
+  it("an entry with a version 8 id keeps only the chain that proves its key, with all signed members", () => {
     expect(take([entry(third, chain)])[0]).toMatchObject({ succession: chain });
     expect(take([entry(first, chain)])[0]).not.toHaveProperty("succession");
     expect(take([entry(worker.publicKey, chain, worker.id)])[0]).not.toHaveProperty("succession");
   });
 
-  it("is accepted without a chain, but not with a wrong one, from peers that send none", () => {
+  it("an entry with a version 8 id is accepted without a chain, but not with a wrong one, from peers that send none", () => {
     expect(take([entry(second)], { sends: false })).toHaveLength(1);
     expect(take([entry(third, chain[0])], { sends: false })).toEqual([]);
   });
 
-  it("is accepted without a chain if its peer forwards it for a relay that sends none", () => {
+  it("an entry with a version 8 id is accepted without a chain if its peer forwards it for a relay that sends none", () => {
     expect(take([{ ...entry(second), source_relay: gamma.id }])).toHaveLength(1);
   });
 });

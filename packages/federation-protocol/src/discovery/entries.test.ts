@@ -20,7 +20,7 @@ const context = {
 const take = (...agents: readonly unknown[]) => parseEntries({ agents }, context);
 
 describe("An entry of a peer's answer", () => {
-  it("has its trust multiplied by the peer's and the peer's latency added", () => {
+  it("an entry of a peer's answer has its trust multiplied by the peer's and the peer's latency added", () => {
     expect(take(entry)).toEqual([
       expect.objectContaining({ trust: 0.3, latency_ms: 100, via: beta.id, hop_distance: 1 }),
     ]);
@@ -49,7 +49,7 @@ describe("An entry of a peer's answer", () => {
     ["a malformed key", { ...entry, public_key: "abc" }],
     ["nothing", null],
     ["an agent of which this relay is the source", { ...entry, source_relay: alpha.id }],
-  ])("is left out with %s, without effect on others", (_, bad) => {
+  ])("an entry of a peer's answer is left out with %s, without effect on others", (_, bad) => {
     expect(take(bad, entry)).toHaveLength(1);
   });
 
@@ -70,7 +70,7 @@ describe("An entry of a peer's answer", () => {
     },
   );
 
-  it("may have no key and a trust level instead of a number", () => {
+  it("an entry of a peer's answer may have no key and a trust level instead of a number", () => {
     const { public_key: _, trust: __, ...bare } = entry;
     const trustAt = (trust_level?: string) => take({ ...bare, trust_level })[0];
     expect(trustAt("verified")).toMatchObject({ public_key: null, trust: 0.3 });
@@ -80,16 +80,16 @@ describe("An entry of a peer's answer", () => {
     expect([trustAt("excellent")?.trust, trustAt()?.trust]).toEqual([0.05, 0.05]);
   });
 
-  it("is left out if it names an agent of this relay, whose own entry wins (F12)", () => {
+  it("an entry of a peer's answer is left out if it names an agent of this relay, whose own entry wins (F12)", () => {
     const isOwn = (id: string) => id === worker.id;
     expect(parseEntries({ agents: [entry] }, { ...context, isOwn })).toEqual([]);
   });
 
-  it("is left out after the first 200 (F12)", () => {
+  it("an entry of a peer's answer is left out after the first 200 (F12)", () => {
     expect(take(...Array.from({ length: 100_000 }, () => entry))).toHaveLength(200);
   });
 
-  it("is sent on without members that only this relay knows", () => {
+  it("an entry is sent on without members that only this relay knows", () => {
     const [known] = take({ ...entry, secret: "x" });
     expect(known && Object.keys(toRemoteAgent(known))).not.toContain("via");
     expect(known && Object.keys(toRemoteAgent(known))).not.toContain("secret");
@@ -103,7 +103,7 @@ describe("Entries of one agent", () => {
     { ...context, peer: { relayId: gamma.id, trust: 1, latencyMs: 1 } },
   )[0];
 
-  it("are merged into that of the least distance in any order", () => {
+  it("entries of one agent are merged into that of the least distance in any order", () => {
     if (!direct || !far) throw new Error("no entries");
     expect(far.hop_distance).toBe(2);
     expect(mergeEntries([[far], [direct]])).toEqual([direct]);

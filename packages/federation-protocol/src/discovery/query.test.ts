@@ -7,7 +7,7 @@ import { createQuery, listUnvisitedPeers, planQuery } from "./query.ts";
 const begun = createQuery({ capability: "sum" }, { self: alpha.id, queryId: TASK });
 const context = { self: beta.id, isNew: true };
 
-it("creates a query at hop 0 with its own relay visited and at most 3 hops", () => {
+it("a new query is at hop 0 with its own relay visited and at most 3 hops", () => {
   expect(begun).toEqual({
     capability: "sum",
     hop_count: 0,
@@ -20,7 +20,7 @@ it("creates a query at hop 0 with its own relay visited and at most 3 hops", () 
 });
 
 describe("A peer's query (F11)", () => {
-  it("is searched and forwarded with one hop more and this relay visited", () => {
+  it("a peer's query is searched and forwarded with one hop more and this relay visited", () => {
     const { isSearched: search, query, forwardedQuery: pass } = planQuery(begun, context);
     expect(search).toBe(true);
     expect(query).toEqual({ capability: "sum", limit: 200 });
@@ -38,15 +38,15 @@ describe("A peer's query (F11)", () => {
     ["if it claims a higher maximum", { hop_count: 3, max_hops: 99 }, {}],
     ["if it allows no hops", { max_hops: 0 }, {}],
     ["if it was processed before", {}, { isNew: false }],
-  ])("is not forwarded %s", (_, change, known) => {
+  ])("a peer's query is not forwarded %s", (_, change, known) => {
     expect(planQuery({ ...begun, ...change }, { ...context, ...known }).forwardedQuery).toBeNull();
   });
 
-  it("has an empty answer if it was processed before", () => {
+  it("a peer's query has an empty answer if it was processed before", () => {
     expect(planQuery(begun, { ...context, isNew: false }).isSearched).toBe(false);
   });
 
-  it("may have its members in a nested query, without unknown ones", () => {
+  it("a peer's query may have its members in a nested query, without unknown ones", () => {
     const { capability: _, ...plain } = begun;
     const nested = { ...plain, query: { q: "x", limit: 5 }, extra: "prompt" } as Discovery;
     expect(planQuery(nested, context).forwardedQuery).toEqual({
@@ -67,7 +67,7 @@ describe("A peer's query (F11)", () => {
   });
 });
 
-it("forwards a query at most once by each of three relays in a ring (F11)", () => {
+it("three relays in a ring forward a query at most once each (F11)", () => {
   const ring = [alpha, beta, gamma].map(({ id }) => id);
   const seen = new Map(ring.map((id) => [id, new ReplayCache(30_000)]));
   const passed: string[] = [];

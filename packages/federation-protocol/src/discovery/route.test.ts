@@ -24,7 +24,7 @@ function known(change: object, trust = 0.5) {
 
 const options = { self: alpha.id, passingCost: asMicro(50_000) };
 
-it("builds a route from this relay over the peer to the agent with the attributes of the whole path", () => {
+it("a route leads from this relay over the peer to the agent with the attributes of the whole path", () => {
   expect(buildRoute(known({}), options)).toEqual({
     path: ["self", `relay:${alpha.id}`, `relay:${beta.id}`, worker.id],
     trust: 0.4,
@@ -34,13 +34,13 @@ it("builds a route from this relay over the peer to the agent with the attribute
   });
 });
 
-it("names the source relay in a route to an agent behind the peer", () => {
+it("a route to an agent behind the peer names the source relay", () => {
   const { path } = buildRoute(known({ source_relay: gamma.id, hop_distance: 1 }), options);
   expect(listRelays(path)).toEqual([alpha.id, beta.id, gamma.id]);
   expect(path.slice(1, -1)).toEqual(listRelays(path).map(toRelayNode));
 });
 
-it("never gives a route more trust than any part of it (F21)", () => {
+it("a route never has more trust than any part of it (F21)", () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(
     fc.property(share, share, (peer, agent) => {

@@ -28,14 +28,14 @@ const applyAnswer = (task: InboundTask, delivery: Delivery, sentAt = task.expire
 const answered = (status: number, code?: string): Delivery => ({ kind: "answered", status, code });
 
 describe("A task that a peer sent", () => {
-  it("holds the amount that the peer will owe until it is known that nothing is owed", () => {
+  it("a task holds the amount that the peer will owe until it is known that nothing is owed", () => {
     expect(buildInboundTask().hold).toBe("open");
     expect(finished().hold).toBe("open");
     expect(finished("failed").hold).toBe("released");
     expect(finished("denied").hold).toBe("released");
   });
 
-  it("is finished by exactly one receipt", () => {
+  it("a task that a peer sent is finished by exactly one receipt", () => {
     const again = finishInbound(
       finished(),
       { status: "failed", receiptHash: "cd" },
@@ -44,14 +44,14 @@ describe("A task that a peer sent", () => {
     expect(again).toEqual(finished());
   });
 
-  it("expires while it runs, which releases its hold", () => {
+  it("a task expires while it runs, which releases its hold", () => {
     const task = buildInboundTask();
     expect(expireInbound(task, task.expiresAt - 1)).toBe(task);
     expect(expireInbound(task, task.expiresAt)).toMatchObject({ state: "void", hold: "released" });
     expect(expireInbound(finished(), task.expiresAt).state).toBe("returning");
   });
 
-  it("keeps its state and loses its hold in the end if it is not settled", () => {
+  it("a task that is not settled keeps its state and loses its hold in the end", () => {
     const task = finished();
     expect(expireInbound(task, task.holdUntil - 1).hold).toBe("open");
     expect(expireInbound(task, task.holdUntil)).toEqual({ ...task, hold: "released" });
@@ -59,7 +59,7 @@ describe("A task that a peer sent", () => {
     expect(expireInbound(settled, Infinity).hold).toBe("settled");
   });
 
-  it("has a hold that lasts longer than its sender's settlement attempts", () => {
+  it("the hold of a task lasts longer than its sender's settlement attempts", () => {
     const tries = SCHEDULE.pauses.reduce((sum, pause) => sum + pause, SCHEDULE.settleDownMs);
     expect(finished().holdUntil - NOW).toBeGreaterThan(tries);
   });
@@ -84,7 +84,7 @@ describe("A result that is returned", () => {
     expect(isReturnDue(task, Infinity)).toBe(state === "returning");
   });
 
-  it("is sent at once, then after 30 s, 2 min, 8 min, 32 min and every 2 h", () => {
+  it("a result that is returned is sent at once, then after 30 s, 2 min, 8 min, 32 min and every 2 h", () => {
     let task = finished();
     expect(isReturnDue(task, NOW)).toBe(true);
     const pauses = Array.from({ length: 7 }, () => {
@@ -94,7 +94,7 @@ describe("A result that is returned", () => {
     expect(pauses).toEqual([30_000, 120_000, 480_000, 1_920_000, 7_200_000, 7_200_000, 7_200_000]);
   });
 
-  it("is sent when it is due, and not before", () => {
+  it("a result that is returned is sent when it is due, and not before", () => {
     const task = beginReturn(finished(), SCHEDULE, NOW);
     expect([NOW, NOW + 29_999, NOW + 30_000].map((now) => isReturnDue(task, now))).toEqual([
       false,
@@ -104,12 +104,12 @@ describe("A result that is returned", () => {
     expect(isReturnDue(buildInboundTask({ dueAt: NOW }), NOW)).toBe(false);
   });
 
-  it("is not reverted by a later answer", () => {
+  it("a result that is returned is not reverted by a later answer", () => {
     const task = applyAnswer(finished(), answered(200));
     expect(applyAnswer(task, answered(404))).toBe(task);
   });
 
-  it("is abandoned with its hold unless its peer has answered", () => {
+  it("a result that is returned is abandoned with its hold unless its peer has answered", () => {
     expect(abandonReturn(finished())).toMatchObject({
       state: "void",
       dueAt: null,
@@ -120,7 +120,7 @@ describe("A result that is returned", () => {
     expect(abandonReturn(taken)).toBe(taken);
   });
 
-  it("counts as accepted when its peer settles it", () => {
+  it("a result that is returned counts as accepted when its peer settles it", () => {
     expect(acknowledgeReturn(finished())).toMatchObject({ state: "completed", dueAt: null });
     expect(acknowledgeReturn(buildInboundTask())).toEqual(buildInboundTask());
   });
@@ -147,7 +147,7 @@ describe("A9: a hold that expires", () => {
     expect(expireInbound(task, task.holdUntil).hold).toBe(hold);
   });
 
-  it("counts as owed until it is settled or cleared", () => {
+  it("an expired hold counts as owed until it is settled or cleared", () => {
     const defaulted = expireInbound(taken(), Infinity);
     expect(getDefaultedAmount(defaulted)).toBe(defaulted.amount);
     expect(getDefaultedAmount(taken())).toBe(0);
@@ -156,7 +156,7 @@ describe("A9: a hold that expires", () => {
     expect(clearDefault(taken())).toEqual(taken());
   });
 
-  it("is due anew if the peer accepts the result only afterwards", () => {
+  it("an expired hold is due anew if the peer accepts the result only afterwards", () => {
     const times = { now: NOW + 1_000, holdMs: 500 };
     const expired = expireInbound(finished(), Infinity);
     const late = awaitLateSettlement(applyAnswer(expired, answered(200)), expired, times);
@@ -171,8 +171,8 @@ describe("A9: a hold that expires", () => {
   });
 });
 
-describe("A8: a task of a peer", () => {
-  it("has later deadlines by the time for which the relay was frozen", () => {
+describe("A8: tasks of peers", () => {
+  it("the deadlines of a peer's task are postponed by the time for which the relay was frozen", () => {
     const task = finished();
     expect(postponeInbound(task, 60_000)).toEqual({
       ...task,
@@ -181,7 +181,7 @@ describe("A8: a task of a peer", () => {
     });
   });
 
-  it("is returned again after a restore while it is completed and not settled", () => {
+  it("a peer's task is returned again after a restore while it is completed and not settled", () => {
     const again = restartReturn(acknowledgeReturn(finished()), NOW + 7);
     expect(again).toMatchObject({ state: "returning", attempts: 0, dueAt: NOW + 7, hold: "open" });
     const terms = { ...TERMS, settlementId: "s", bookedAt: NOW };
@@ -256,7 +256,7 @@ describe("A9: a completed result that its peer has read and not accepted", () =>
     expect(expireInbound(ended, ended.holdUntil).hold).toBe(hold);
   });
 
-  it("keeps its hold until it expires, counts as owed from then on and can be cleared", () => {
+  it("a completed result that was refused keeps its hold until it expires, then counts as owed and can be cleared", () => {
     const refused = applyAnswer(finished(), answered(404), NOW);
     expect(refused).toMatchObject({ state: "void", dueAt: null, hold: "open" });
     expect(expireInbound(refused, refused.holdUntil - 1)).toBe(refused);
@@ -265,14 +265,14 @@ describe("A9: a completed result that its peer has read and not accepted", () =>
     expect(getDefaultedAmount(clearDefault(defaulted))).toBe(0);
   });
 
-  it("is no default once the peer accepts and settles it after all", () => {
+  it("a completed result is no default once the peer accepts and settles it after all", () => {
     const pending = applyAnswer(finished(), answered(202), NOW);
     expect(pending).toMatchObject({ state: "returning", hold: "open" });
     expect(applyAnswer(pending, answered(200))).toMatchObject({ state: "completed", hold: "open" });
     expect(expireInbound({ ...pending, hold: "settled" }, Infinity).hold).toBe("settled");
   });
 
-  it("stays a default and ends without a receipt if it is refused only afterwards", () => {
+  it("a completed result stays a default and ends without a receipt if it is refused only afterwards", () => {
     const defaulted = expireInbound(applyAnswer(finished(), answered(202), NOW), Infinity);
     expect(applyAnswer(defaulted, answered(404))).toMatchObject({
       state: "void",

@@ -45,11 +45,11 @@ describe("A task that is sent to a peer", () => {
       "forwarding",
     ],
     ["a lost answer and no connection", [unknown, unreachable], "forwarding"],
-  ])("has the specified state after %s", (_, deliveries, state) => {
+  ])("a task that is sent to a peer has the specified state after %s", (_, deliveries, state) => {
     expect(attempted(...deliveries).state).toBe(state);
   });
 
-  it("is sent again while its outcome is unknown, after 30 s, 2 min, 8 min, 32 min and 2 h", () => {
+  it("a task is sent again while its outcome is unknown, after 30 s, 2 min, 8 min, 32 min and 2 h", () => {
     let task = buildOutboundTask({ expiresAt: Infinity });
     const pauses: (number | null)[] = [];
     for (let attempt = 0; attempt < 6; attempt += 1) {
@@ -60,7 +60,7 @@ describe("A task that is sent to a peer", () => {
     expect(isForwardDue(task, Infinity)).toBe(false);
   });
 
-  it("is sent neither before its time nor after its end", () => {
+  it("a task that is sent to a peer is sent neither before its time nor after its end", () => {
     const task = attempted(unknown);
     expect([NOW, NOW + 29_999, NOW + 30_000].map((now) => isForwardDue(task, now))).toEqual([
       false,
@@ -70,19 +70,19 @@ describe("A task that is sent to a peer", () => {
     expect(isForwardDue({ ...task, expiresAt: NOW + 30_000 }, NOW + 30_000)).toBe(false);
   });
 
-  it("is not sent again once its submitter wants to cancel it", () => {
+  it("a task that is sent to a peer is not sent again once its submitter wants to cancel it", () => {
     const task = requestCancel(attempted(unknown), NOW + 1);
     expect(isForwardDue(task, NOW + 30_000)).toBe(false);
   });
 
-  it("counts as one that may have arrived after a crash during an attempt", () => {
+  it("a task counts as one that may have arrived after a crash during an attempt", () => {
     const begun = beginForward(buildOutboundTask(), SCHEDULE, NOW);
     expect(endForward(beginForward(begun, SCHEDULE, NOW), begun, unreachable).state).toBe(
       "forwarding",
     );
   });
 
-  it("is not changed by a late answer", () => {
+  it("a task that is sent to a peer is not changed by a late answer", () => {
     const done = applyResult(buildOutboundTask(), completed, { relayed: false });
     expect(endForward(done, buildOutboundTask(), answered(404))).toBe(done);
   });
@@ -170,7 +170,7 @@ describe("A result", () => {
     checkResultState(task, { from, receiptHash: "ab", now: NOW, ...change });
 
   it.each<OutboundState>(["forwarding", "forwarded"])(
-    "is accepted while the task is %s",
+    "a result is accepted while the task is %s",
     (state) => {
       expect(check(buildOutboundTask({ state }))).toMatchObject({ ok: true, repeated: false });
     },
@@ -215,7 +215,7 @@ describe("A result", () => {
       {},
       "result.already_finished",
     ],
-  ])("is refused %s", (_, task, change, code) => {
+  ])("a result is refused %s", (_, task, change, code) => {
     expect(check(task, change)).toEqual({ ok: false, code });
   });
 

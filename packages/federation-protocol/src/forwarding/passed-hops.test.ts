@@ -61,19 +61,19 @@ const two = path(gamma, alpha, beta);
 const fromGamma = pass(gamma, alpha, { path: two });
 
 describe("A11: the hops of a forward", () => {
-  it("count 1 without a path and with the sender alone", async () => {
+  it("the hops of a forward are 1 without a path and with the sender alone", async () => {
     expect(await hops({ ...buildForward(), routing_choice: null })).toBe(1);
     expect(await hops(buildForward())).toBe(1);
     expect(await hops(buildForward({ path: path(alpha, alpha, alpha, beta) }))).toBe(1);
   });
 
-  it("count 1 more for a relay with a pinned key and a carried forward", async () => {
+  it("a relay with a pinned key and a carried forward counts as 1 hop more", async () => {
     const message = pass(alpha, beta, { path: two, got: fromGamma });
     expect(await hops(message)).toBe(2);
     expect(await hops(message, { federationHops: 1 })).toBe(2);
   });
 
-  it("count 2 more for two such relays", async () => {
+  it("two relays with pinned keys and carried forwards count as 2 hops more", async () => {
     const three = path(delta, gamma, alpha, beta);
     const fromDelta = pass(delta, gamma, { path: three });
     const middle = pass(gamma, alpha, { path: three, got: fromDelta });
@@ -116,16 +116,16 @@ describe("A11: the hops of a forward", () => {
       }),
     ],
     ["named twice", pass(alpha, beta, { path: path(gamma, gamma, alpha, beta) })],
-  ])("count no more for a known relay %s", async (_, message) => {
+  ])("a known relay counts as no further hop %s", async (_, message) => {
     expect(await hops(message)).toBe(1);
   });
 
-  it("count a relay once even if the path names it twice", async () => {
+  it("a relay counts as one hop even if the path names it twice", async () => {
     const message = pass(alpha, beta, { path: path(gamma, gamma, alpha, beta), got: fromGamma });
     expect(await hops(message)).toBe(2);
   });
 
-  it("do not count a removed relay even if it signed", async () => {
+  it("a removed relay counts as no hop even if it signed", async () => {
     const removed = { findKey: () => null };
     expect(await hops(pass(alpha, beta, { path: two, got: fromGamma }), removed)).toBe(1);
   });

@@ -28,7 +28,7 @@ describe("A1: the end of a task", () => {
   });
 });
 
-describe("A1: a nested receipt", () => {
+describe("A1: nested receipts", () => {
   const task = {
     taskId: "task",
     submittedBy: "middle",
@@ -44,7 +44,7 @@ describe("A1: a nested receipt", () => {
     areKeysRegistered: true,
   };
 
-  it("settles an open task of this relay between the two agents of the hop", () => {
+  it("a nested receipt settles an open task of this relay between the two agents of the hop", () => {
     expect(checkNestedReceipt(task, receipt)).toEqual({ ok: true });
   });
 
@@ -68,7 +68,7 @@ describe("A1: a nested receipt", () => {
       { areKeysRegistered: false },
       "nested.key_missing",
     ],
-  ])("does not settle %s", (_, change, signed, code) => {
+  ])("a nested receipt does not settle %s", (_, change, signed, code) => {
     const named = change === null ? null : { ...task, ...change };
     expect(checkNestedReceipt(named, { ...receipt, ...signed })).toEqual({ ok: false, code });
   });

@@ -22,8 +22,8 @@ const read = (body: unknown) => verifySignedMessage(TaskForwardSchema, body, alp
 const verify = (raw: unknown, publicKey = alpha.publicKey) =>
   verifySignedMessageAsync({ message: v.parse(TaskForwardSchema, raw), raw }, publicKey);
 
-describe("The body of a forward", () => {
-  it("verifies under its sender's key, unknown members included", async () => {
+describe("bodies of forwards", () => {
+  it("the body of a forward verifies under its sender's key, unknown members included", async () => {
     const body = signJson({ ...buildForward(), trace: "x" }, alpha.secretKey);
     expect(read(body)).toMatchObject({ ok: true });
     expect(await verify(body)).toEqual({ ok: true });
@@ -32,7 +32,7 @@ describe("The body of a forward", () => {
   it.each<[string, object]>([
     ["changed", { target_agent: gamma.id }],
     ["added to", { trace: "x" }],
-  ])("is refused when it was %s after signing (F2)", async (_, change) => {
+  ])("the body of a forward is refused when it was %s after signing (F2)", async (_, change) => {
     const refused = { ok: false, code: "federation.signature_invalid" };
     const body = { ...buildForward(), ...change };
     expect(read(body)).toEqual(refused);
@@ -49,25 +49,25 @@ describe("The body of a forward", () => {
     [{ amount: 0.0000001, currency: "USD" }],
     [{ amount: 1, currency: "EUR" }],
     [undefined],
-  ])("is malformed with the budget %o (F14)", (budget) => {
+  ])("the body of a forward is malformed with the budget %o (F14)", (budget) => {
     expect(read({ ...buildForward(), budget })).toMatchObject({
       ok: false,
       code: "federation.malformed",
     });
   });
 
-  it("is malformed with an id that is not a UUID, because money would be held under it", () => {
+  it("the body of a forward is malformed with an id that is not a UUID, because money would be held under it", () => {
     const body = buildForward({ taskId: "task:1" });
     expect(read(body)).toMatchObject({ ok: false, code: "federation.malformed" });
   });
 
-  it("is malformed as the body of another message (F5)", () => {
+  it("the body of a forward is malformed as the body of another message (F5)", () => {
     expect(read(signJson({ relay_id: alpha.id, timestamp: NOW }, alpha.secretKey)).ok).toBe(false);
   });
 });
 
-describe("A forwarded task", () => {
-  it("is accepted for the amount that the receiver will be paid", () => {
+describe("forwarded tasks", () => {
+  it("a forwarded task is accepted for the amount that the receiver will be paid", () => {
     expect(checkForward(buildForward(), context)).toEqual({ ok: true, amount: 950_000 });
   });
 
@@ -120,14 +120,14 @@ describe("A forwarded task", () => {
       { clearing: { balance: asMicro(-100_000), limit: asMicro(1_000_000) } },
       "clearing.limit_exceeded",
     ],
-  ])("is refused %s", (_, order, change, code) => {
+  ])("a forwarded task is refused %s", (_, order, change, code) => {
     expect(checkForward(buildForward(order), { ...context, ...change })).toEqual({
       ok: false,
       code,
     });
   });
 
-  it("may pay one fee less for each counted hop, of which at most three count", () => {
+  it("a forwarded task may pay one fee less for each counted hop, of which at most three count", () => {
     const isEnough = (amount: number, hops: number) =>
       checkForward(buildForward({ amount: asMicro(amount) }), { ...context, hops }).ok;
     expect([isEnough(902_500, 2), isEnough(902_499, 2)]).toEqual([true, false]);
@@ -135,7 +135,7 @@ describe("A forwarded task", () => {
     expect(isEnough(857_374, 16)).toBe(false);
   });
 
-  it("needs no credit if it is free", () => {
+  it("a forwarded task needs no credit if it is free", () => {
     const free = { publicKeys: null, price: asMicro(0) };
     const clearing = { balance: asMicro(-5), limit: asMicro(0) };
     const checked = checkForward(buildForward({ amount: asMicro(0) }), {
@@ -146,12 +146,12 @@ describe("A forwarded task", () => {
     expect(checked).toEqual({ ok: true, amount: 0 });
   });
 
-  it("needs no credit if the peer has paid in advance", () => {
+  it("a forwarded task needs no credit if the peer has paid in advance", () => {
     const clearing = { balance: TERMS.net, limit: asMicro(0) };
     expect(checkForward(buildForward(), { ...context, clearing }).ok).toBe(true);
   });
 
-  it("is accepted without the members that only this implementation sends", () => {
+  it("a forwarded task is accepted without the members that only this implementation sends", () => {
     const { public_key: _, expires_at: __, timestamp: ___, to: ____, ...bare } = buildForward();
     expect(checkForward({ ...bare, routing_choice: null }, context).ok).toBe(true);
   });

@@ -26,18 +26,18 @@ function* objectsIn(value: unknown): Iterable<Record<string, unknown>> {
 }
 
 describe("the table of operations between relays", () => {
-  it("asks every request but that for the identity for a peer's signature", () => {
+  it("every request but that for the identity must be signed by a peer", () => {
     expect(namesOf(({ auth }) => auth !== "peer")).toEqual(["relayIdentity"]);
     expect(peerOperations.relayIdentity.auth).toBe("public");
   });
 
-  it("has all paths under the federation prefix, each method of a path once", () => {
+  it("all paths are under the federation prefix, each method of a path once", () => {
     expect(namesOf(({ path }) => !path.startsWith(FEDERATION_PREFIX))).toEqual([]);
     const places = rows.map(([, { method, path }]) => `${method} ${path}`);
     expect(new Set(places).size).toBe(places.length);
   });
 
-  it("limits by address only what is asked before a peer is known", () => {
+  it("only what is asked before a peer is known is limited by address", () => {
     expect(namesOf(({ tier }) => tier !== null)).toEqual([
       "relayIdentity",
       "proposePeer",
@@ -45,7 +45,7 @@ describe("the table of operations between relays", () => {
     ]);
   });
 
-  it("takes no idempotency keys, no tokens and no unread bodies", () => {
+  it("the operations between relays take no idempotency keys, no tokens and no unread bodies", () => {
     expect(namesOf((row) => row.keyed ?? row.singleUse ?? row.rawBody ?? false)).toEqual([]);
     expect(namesOf((row) => row.scope !== undefined || row.ownerOnly === true)).toEqual([]);
   });
@@ -54,14 +54,14 @@ describe("the table of operations between relays", () => {
 describe.each(rows)("%s", (_, row) => {
   const described = document.paths[row.path]?.[row.method.toLowerCase()];
 
-  it("answers a success and names each of its refusals once", () => {
+  it("the operation has a success and names each of its refusals once", () => {
     const statuses = Object.keys(row.ok).map(Number);
     expect(statuses).not.toEqual([]);
     expect([200, 202]).toEqual(expect.arrayContaining(statuses));
     expect(new Set(row.refusals).size).toBe(row.refusals.length);
   });
 
-  it("is described in OpenAPI with its statuses, refusals, headers and body", () => {
+  it("OpenAPI describes the operation with its statuses, refusals, headers and body", () => {
     const refusals = [...row.refusals, ...listImpliedRefusals(row)];
     const statuses = new Set([
       ...Object.keys(row.ok),
@@ -76,7 +76,7 @@ describe.each(rows)("%s", (_, row) => {
     expect(described?.requestBody !== undefined).toBe(row.body !== undefined);
   });
 
-  it("describes each parameter and each member of its request and its answers", () => {
+  it("OpenAPI describes each parameter and each member of the request and the answers", () => {
     const parameters = described?.parameters?.map((each) => [each.name, each] as const) ?? [];
     const members = [...objectsIn(described)].flatMap(({ properties }) =>
       Object.entries((properties ?? {}) as Record<string, { readonly description?: string }>),
@@ -87,7 +87,7 @@ describe.each(rows)("%s", (_, row) => {
     expect(missing.map(([name]) => name)).toEqual([]);
   });
 
-  it("H17: has only enumerations in its answers that take words of later versions", () => {
+  it("H17: only enumerations that take words of later versions are in the answers", () => {
     const enumerations = [...objectsIn(described?.responses)].filter(({ enum: words }) => words);
     expect(enumerations.filter((schema) => schema["x-extensible"] !== true)).toEqual([]);
   });

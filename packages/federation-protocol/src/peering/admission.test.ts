@@ -28,7 +28,7 @@ describe("checkAdmission", () => {
     ["a relay that proposes again before it confirmed", open, knownAs("pending")],
     ["a removed peer", open, knownAs("removed")],
     ["the fiftieth peer", open, { ...unknown, livePeers: 49 }],
-  ])("admits %s", (_, policy, input) => {
+  ])("%s is admitted", (_, policy, input) => {
     const admitted = checkAdmission({ relayId: beta.id, publicKey: beta.publicKey }, policy, input);
     expect(admitted).toEqual({ ok: true });
   });
@@ -62,7 +62,7 @@ describe("checkAdmission", () => {
       knownAs("removed", gamma.publicKey),
       "peer.key_changed",
     ],
-  ])("does not admit %s", (_, policy, input, code) => {
+  ])("%s is not admitted", (_, policy, input, code) => {
     const admitted = checkAdmission({ relayId: beta.id, publicKey: beta.publicKey }, policy, input);
     expect(admitted).toEqual({ ok: false, code });
   });
@@ -70,7 +70,7 @@ describe("checkAdmission", () => {
   it.each([
     ["id", { relayId: alpha.id, publicKey: beta.publicKey }],
     ["key", { relayId: beta.id, publicKey: alpha.publicKey }],
-  ])("does not admit a relay with this relay's own %s (F8)", (_, peer) => {
+  ])("a relay with this relay's own %s is not admitted (F8)", (_, peer) => {
     expect(checkAdmission(peer, open, unknown)).toEqual({ ok: false, code: "peer.own_identity" });
   });
 });
@@ -94,18 +94,18 @@ describe("A3: a relay that the operator removed", () => {
     });
   });
 
-  it("may be admitted by the operator", () => {
+  it("a relay that the operator removed may be admitted by the operator", () => {
     expect(checkAdmission(peer, open, removedByOperator())).toEqual({ ok: true });
   });
 
-  it("may propose once the removal is lifted, like one that left by itself", () => {
+  it("a relay that the operator removed may propose once the removal is lifted, like one that left by itself", () => {
     for (const operatorRemoval of ["lifted", null] as const) {
       const known = { state: "removed", publicKey: beta.publicKey, operatorRemoval } as const;
       expect(checkProposalAdmission(peer, open, { ...unknown, known })).toEqual({ ok: true });
     }
   });
 
-  it("is not revealed to a relay with its id and another key", () => {
+  it("the removal of a relay is not revealed to one with its id and another key", () => {
     expect(checkProposalAdmission(peer, open, removedByOperator(gamma.publicKey))).toEqual({
       ok: false,
       code: "peer.key_changed",
@@ -133,12 +133,12 @@ describe("A3: of credit limits after a handshake,", () => {
 describe("the initial credit limit", () => {
   const untrusted = { added: false, allowed: false, autoAccept: false };
 
-  it("is 0 for an unknown relay", () => {
+  it("the initial credit limit is 0 for an unknown relay", () => {
     expect(selectInitialCreditLimit(untrusted, { standard: 1000, none: 0 })).toBe(0);
   });
 
   it.each(["added", "allowed", "autoAccept"] as const)(
-    "is the default for a relay that is %s",
+    "the initial credit limit is the default for a relay that is %s",
     (why) => {
       const trusted = { ...untrusted, [why]: true };
       expect(selectInitialCreditLimit(trusted, { standard: 1000, none: 0 })).toBe(1000);

@@ -14,11 +14,11 @@ it.each([
   ["----+---", true],
   ["------++--", false],
   ["+++++----", false],
-])("opens the circuit after the forwards %s: %s", (text, broken) => {
+])("the circuit opens after the forwards %s: %s", (text, broken) => {
   expect(isCircuitOpen(history(text))).toBe(broken);
 });
 
-it("counts only the latest ten forwards", () => {
+it("only the latest ten forwards count for the circuit", () => {
   const long = history("+".repeat(50));
   const failed = Array.from({ length: 6 }).reduce(
     (before: readonly boolean[]) => recordForwardOutcome(before, false),

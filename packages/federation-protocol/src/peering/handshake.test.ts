@@ -38,7 +38,7 @@ function confirmed(answer: unknown = answered().answer) {
   return result;
 }
 
-it("makes two honest relays each other's peer by a handshake", () => {
+it("a handshake makes two honest relays each other's peer", () => {
   const { pending } = answered();
   const { state, message } = confirmed();
   const checked = checkConfirmation(pending, message, NOW + 300_000);
@@ -63,13 +63,13 @@ describe("the responder of a handshake (F7)", () => {
     ["public_key", "00"],
     ["endpoint_url", "file:///etc/passwd"],
     ["endpoint_url", "https://user:secret@relay.example"],
-  ])("refuses a proposal with %s %s without signing", (member, value) => {
+  ])("the responder refuses a proposal with %s %s without signing", (member, value) => {
     const answer = buildProposalAnswer({ ...begun().message, [member]: value }, responder());
     expect(answer).toMatchObject({ ok: false, code: "federation.malformed" });
     expect(answer).not.toHaveProperty("answer");
   });
 
-  it("refuses a proposal in its own name (F8)", () => {
+  it("the responder refuses a proposal in its own name (F8)", () => {
     const { message } = createProposal(buildDescription(beta), nonceA);
     expect(buildProposalAnswer(message, responder())).toEqual({
       ok: false,
@@ -77,7 +77,7 @@ describe("the responder of a handshake (F7)", () => {
     });
   });
 
-  it("refuses a proposal that is not admitted", () => {
+  it("the responder refuses a proposal that is not admitted", () => {
     const policy = { blocked: [alpha.id], allowed: null, maxPeers: 50 };
     expect(buildProposalAnswer(begun().message, responder({ policy }))).toEqual({
       ok: false,

@@ -14,8 +14,8 @@ const members = { relay_id: alpha.id, timestamp: NOW, agent_count: 2 };
 const heartbeat = createHeartbeat(members, alpha.secretKey);
 const removal = createRemoval({ relay_id: alpha.id, timestamp: NOW }, alpha.secretKey);
 
-describe("A heartbeat (F19)", () => {
-  it("is signed over the concatenation of the relay's id and the decimal time", () => {
+describe("heartbeats (F19)", () => {
+  it("a heartbeat is signed over the concatenation of the relay's id and the decimal time", () => {
     expect(heartbeat.signature).toBe(signText(`${alpha.id}${NOW}`, alpha.secretKey));
     expect(verifyHeartbeat(heartbeat, context)).toEqual({ ok: true, heartbeat });
   });
@@ -47,13 +47,13 @@ describe("A heartbeat (F19)", () => {
     ],
     ["with a negative count", { ...heartbeat, agent_count: -1 }, {}, "federation.malformed"],
     ["that is a list", [], {}, "federation.malformed"],
-  ])("is refused %s", (_, value, change, code) => {
+  ])("a heartbeat is refused %s", (_, value, change, code) => {
     expect(verifyHeartbeat(value, { ...context, ...change })).toMatchObject({ ok: false, code });
   });
 });
 
-describe("A removal notice", () => {
-  it("is signed over the canonical JSON of its other members, unknown ones included", () => {
+describe("removal notices", () => {
+  it("a removal notice is signed over the canonical JSON of its other members, unknown ones included", () => {
     expect(verifyRemoval(removal, context)).toEqual({ ok: true, removal });
     const more = createRemoval({ ...removal, reason: "bye" } as typeof removal, alpha.secretKey);
     expect(verifyRemoval(more, context).ok).toBe(true);
@@ -74,7 +74,7 @@ describe("A removal notice", () => {
     ],
     ["in another's name", removal, { from: beta.id }, "federation.wrong_sender"],
     ["that is old", removal, { now: NOW + 300_001 }, "federation.timestamp_expired"],
-  ])("is refused %s", (_, value, change, code) => {
+  ])("a removal notice is refused %s", (_, value, change, code) => {
     expect(verifyRemoval(value, { ...context, ...change })).toMatchObject({ ok: false, code });
   });
 });

@@ -49,7 +49,7 @@ describe("A peer", () => {
       "removed",
     ],
     ["a removal and a new handshake", [{ type: "removal" }, { type: "confirmed" }], "active"],
-  ])("has the specified state after %s (F19)", (_, events, state) => {
+  ])("a peer has the specified state after %s (F19)", (_, events, state) => {
     expect(after(active, ...events).state).toBe(state);
   });
 
@@ -113,7 +113,7 @@ describe("A peer", () => {
     },
   );
 
-  it("keeps its heartbeat's values and the latest time that it signed", () => {
+  it("the values of a peer's heartbeat and the latest time that it signed are kept", () => {
     const peer = after(active, heard, missed);
     expect(peer).toMatchObject({
       agentCount: 3,

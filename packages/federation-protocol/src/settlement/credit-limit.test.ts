@@ -65,7 +65,7 @@ describe("A credit limit", () => {
     },
   );
 
-  it("never refuses received money", () => {
+  it("a credit limit never refuses received money", () => {
     const payment = { direction: "received" as const, amount: asMicro(1_000) };
     expect(checkExternalPayment(line(0, 0), payment)).toEqual({ ok: true });
   });
@@ -86,18 +86,18 @@ const funds = (amount: number): readonly Posting[] => [
 ];
 
 describe("Money between relays", () => {
-  it("is owed by the peer from the moment that its task is accepted", () => {
+  it("a peer owes money from the moment that its task is accepted", () => {
     const [first] = hold;
     expect(balancesAfter(hold)).toEqual({ "peer:p": -950_000, "held:t": 950_000 });
     expect(first && getExposure({ balance: first.amount })).toBe(950_000);
   });
 
-  it("is not owed any more if the task ends without payment", () => {
+  it("money for a task is not owed any more if the task ends without payment", () => {
     expect(balancesAfter(hold, buildInboundRelease({ ...task, amount: terms.gross }))).toEqual({});
   });
 
   it.each([true, false])(
-    "goes to the agent and the relay's fees at the settlement, held: %s",
+    "the paid money goes to the agent and the relay's fees at the settlement, held: %s",
     (held) => {
       const paid = buildInboundPayment({ ...task, agentId, terms, held });
       expect(balancesAfter(...(held ? [hold] : []), paid)).toEqual({
@@ -109,7 +109,7 @@ describe("Money between relays", () => {
   );
 
   it.each([true, false])(
-    "is owed to the next relay by an intermediate one once it is confirmed, held: %s",
+    "an intermediate relay owes money to the next one once it is confirmed, held: %s",
     (held) => {
       const passed = buildInboundForwarding({ ...task, terms, held });
       const before = held ? [hold] : [];
@@ -123,7 +123,7 @@ describe("Money between relays", () => {
     },
   );
 
-  it("leaves the payer's hold when the peer has confirmed it", () => {
+  it("money leaves the payer's hold when the peer has confirmed it", () => {
     const own = computeTerms(asMicro(1_000_000), 0.05);
     const locked: Micro = asMicro(1_200_000);
     const lock: readonly Posting[] = [
@@ -139,7 +139,7 @@ describe("Money between relays", () => {
     });
   });
 
-  it("is posted against the account of the world if it is paid externally", () => {
+  it("money that is paid externally is posted against the account of the world", () => {
     const amount = asMicro(5);
     expect(balancesAfter(buildExternalPayment({ peerId: "p", direction: "paid", amount }))).toEqual(
       {
@@ -155,7 +155,7 @@ describe("Money between relays", () => {
     });
   });
 
-  it("is the same amount in the books of both relays at any rates", () => {
+  it("the amount of a settlement is the same in the books of both relays at any rates", () => {
     const rate = fc.constantFrom(0, 0.05, 0.1, 0.333, 0.99);
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e12 }), rate, rate, (gross, ours, theirs) => {
@@ -175,7 +175,7 @@ describe("Money between relays", () => {
   });
 });
 
-it("computes a relay's least payment as the price less the fees of the earlier relays", () => {
+it("a relay's least payment is the price less the fees of the earlier relays", () => {
   const price = asMicro(1_000_000);
   expect([0, 1, 2, 3, 4].map((hops) => computeMinPayment(price, 0.05, hops))).toEqual([
     950_000, 950_000, 902_500, 857_375, 857_375,
@@ -185,7 +185,7 @@ it("computes a relay's least payment as the price less the fees of the earlier r
 describe("A9: an amount on which a peer has defaulted", () => {
   const line = { balance: asMicro(0), limit: asMicro(1_000_000), defaulted: asMicro(950_000) };
 
-  it("counts as owed and so reduces the peer's credit", () => {
+  it("an amount on which a peer has defaulted counts as owed and so reduces the peer's credit", () => {
     expect(getExposure(line)).toBe(950_000);
     expect(checkReceivable(line, asMicro(50_000))).toEqual({ ok: true });
     expect(checkReceivable(line, asMicro(50_001))).toMatchObject({
@@ -196,7 +196,7 @@ describe("A9: an amount on which a peer has defaulted", () => {
     });
   });
 
-  it("does not prevent free tasks", () => {
+  it("an amount on which a peer has defaulted does not prevent free tasks", () => {
     expect(checkReceivable({ ...line, limit: asMicro(0) }, asMicro(0))).toEqual({ ok: true });
   });
 });

@@ -23,7 +23,7 @@ describe("A8: the positions of two relays", () => {
   });
 
   it.each([0, 950_000, -950_000, 1, -1, 9_000_000_000_000_000])(
-    "keep %i in a heartbeat",
+    "a heartbeat keeps the position %i",
     (amount) => {
       const position = peer(amount, true);
       expect(parsePosition(toPositionMessage(position))).toEqual(position);

@@ -40,8 +40,8 @@ const context: SettlementContext = {
   clearing: { balance: asMicro(-950_000), limit: asMicro(950_000) },
 };
 
-describe("A settlement", () => {
-  it("is signed by the relay that pays", () => {
+describe("settlements", () => {
+  it("a settlement is signed by the relay that pays", () => {
     const read = verifySignedMessage(SettlementForwardSchema, message, alpha.publicKey);
     expect(read).toEqual({ ok: true, message });
     const forged = verifySignedMessage(
@@ -52,14 +52,14 @@ describe("A settlement", () => {
     expect(forged).toEqual({ ok: false, code: "federation.signature_invalid" });
   });
 
-  it("has the time of its attempt, from which its lifetime is counted, and not that of sending", () => {
+  it("a settlement has the time of its attempt, not that of sending, and its lifetime is counted from it", () => {
     const begun = beginAttempt(owed, createRetrySchedule(), NOW + 30_000);
     const sent = createSettlementForward(begun, { self: alpha.id, secretKey: alpha.secretKey });
     expect(sent.timestamp).toBe(NOW + 30_000);
     expect(sent.settled_at).toBe(NOW);
   });
 
-  it("pays the next relay and the agent: 1.00 -> 0.05, 0.0475, 0.9025", () => {
+  it("a settlement pays the next relay and the agent: 1.00 -> 0.05, 0.0475, 0.9025", () => {
     expect(message).toMatchObject({ gross_amount: 1, fee_amount: 0.05, amount: 0.95 });
     const checked = checkSettlement(returned, message, context);
     expect(checked).toMatchObject({
@@ -78,7 +78,7 @@ describe("A settlement", () => {
     });
   });
 
-  it("is booked once and gets the same answer at each repetition (F4, F16)", () => {
+  it("a settlement is booked once and gets the same answer at each repetition (F4, F16)", () => {
     const first = checkSettlement(returned, message, context);
     if (!first.ok) throw new Error(first.code);
     const later = { ...context, now: NOW + 10_000_000, feeRate: 0.5 };
@@ -166,11 +166,11 @@ describe("A settlement", () => {
       {},
       "clearing.limit_exceeded",
     ],
-  ])("is refused %s (F16)", (_, task, sent, change, code) => {
+  ])("a settlement is refused %s (F16)", (_, task, sent, change, code) => {
     expect(checkSettlement(task, sent, { ...context, ...change })).toEqual({ ok: false, code });
   });
 
-  it("is booked from the peer's account after its hold has expired, within the credit limit", () => {
+  it("a settlement is booked from the peer's account after its hold expired, within the credit limit", () => {
     const clearing = { balance: asMicro(0), limit: asMicro(950_000) };
     const task = { ...returned, hold: "released" as const };
     expect(checkSettlement(task, message, { ...context, clearing })).toMatchObject({
@@ -223,7 +223,7 @@ describe("A8: a settlement in the answer to a result", () => {
 describe("A9: the settlement of a default", () => {
   const clearing = { balance: asMicro(0), limit: asMicro(0), defaulted: asMicro(950_000) };
 
-  it("needs no new credit, because the amount already counts as owed", () => {
+  it("the settlement of a default needs no new credit, because the amount already counts as owed", () => {
     const task = { ...returned, hold: "defaulted" as const };
     expect(checkSettlement(task, message, { ...context, clearing })).toMatchObject({
       ok: true,
@@ -232,7 +232,7 @@ describe("A9: the settlement of a default", () => {
     });
   });
 
-  it("needs credit like any other late one if the operator has cleared the default", () => {
+  it("the settlement of a default needs credit like any other late one if the operator has cleared the default", () => {
     const task = { ...returned, hold: "released" as const };
     const cleared = { ...clearing, defaulted: asMicro(0) };
     expect(checkSettlement(task, message, { ...context, clearing: cleared })).toEqual({
@@ -269,7 +269,7 @@ describe("Fees along a chain of relays (F18)", () => {
   });
 });
 
-it("pays the peer to which the task was sent", () => {
+it("a settlement pays the peer to which the task was sent", () => {
   expect(message.to).toBe(beta.id);
   expect(owed.terms).toEqual(TERMS);
 });

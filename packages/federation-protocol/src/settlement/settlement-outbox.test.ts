@@ -59,8 +59,8 @@ const times = { ...SCHEDULE, delivery: answered(200), now: NOW };
 const six = <T>(end: T) => Array.from({ length: 6 }, () => end);
 const exhausted = (refundable = true) => run(open(refundable), ...six(unknown)).after;
 
-describe("A settlement in the outbox", () => {
-  it("is sent at once, then after 30 s, 2 min, 8 min, 32 min and 2 h", () => {
+describe("settlements in the outbox", () => {
+  it("a settlement is sent at once, then after 30 s, 2 min, 8 min, 32 min and 2 h", () => {
     const times: number[] = [];
     let settlement = open();
     while (settlement.phase === "forwarding") {
@@ -71,27 +71,33 @@ describe("A settlement in the outbox", () => {
     expect(times).toEqual([0, 30_000, 150_000, 630_000, 2_550_000, 9_750_000]);
   });
 
-  it.each([0, 1, 4, 5])("is completed by a confirmation after %s lost answers", (lost) => {
-    const { after } = run(open(), ...Array.from({ length: lost }, () => unknown), answered(200));
-    expect(after).toMatchObject({ state: "completed", resolution: "paid", dueAt: null });
-  });
+  it.each([0, 1, 4, 5])(
+    "a settlement is completed by a confirmation after %s lost answers",
+    (lost) => {
+      const { after } = run(open(), ...Array.from({ length: lost }, () => unknown), answered(200));
+      expect(after).toMatchObject({ state: "completed", resolution: "paid", dueAt: null });
+    },
+  );
 
-  it.each([202, 402, 403, 429, 500, 503])("is sent again after an answer of %s", (status) => {
-    expect(run(open(), answered(status)).after).toMatchObject({
-      state: "pending",
-      phase: "forwarding",
-    });
-  });
+  it.each([202, 402, 403, 429, 500, 503])(
+    "a settlement is sent again after an answer of %s",
+    (status) => {
+      expect(run(open(), answered(status)).after).toMatchObject({
+        state: "pending",
+        phase: "forwarding",
+      });
+    },
+  );
 
   it.each([400, 404, 409])(
-    "is not sent again after an answer of %s, and the peer is asked later",
+    "a settlement is not sent again after an answer of %s, and the peer is asked later",
     (status) => {
       const { after, now } = run(open(), unknown, answered(status));
       expect(after).toMatchObject({ state: "pending", phase: "asking", dueAt: now + 600_001 });
     },
   );
 
-  it("is not refunded after a lost answer: the peer is asked 10 minutes after the last attempt (F17)", () => {
+  it("a settlement is not refunded after a lost answer: the peer is asked 10 minutes after the last attempt (F17)", () => {
     const { after, now } = run(open(), ...six(unknown));
     expect(after).toMatchObject({ state: "pending", phase: "asking", resolution: null });
     expect(getNextStep(after, now + 600_000)).toBeNull();
@@ -101,30 +107,33 @@ describe("A settlement in the outbox", () => {
   it.each([
     ["booked it", booked, "completed", "paid"],
     ["did not book it", nothing, "failed", "refunded"],
-  ] as const)("is decided when the peer states that it %s (F17)", (_, list, state, resolution) => {
-    expect(ask(exhausted(), list)).toMatchObject({ state, resolution, dueAt: null });
-  });
+  ] as const)(
+    "a settlement is decided when the peer states that it %s (F17)",
+    (_, list, state, resolution) => {
+      expect(ask(exhausted(), list)).toMatchObject({ state, resolution, dueAt: null });
+    },
+  );
 
   it.each([
     { settlement_id: "other", task_id: completed.taskId },
     { settlement_id: settlementId, task_id: "other" },
     { settlement_id: settlementId, status: "failed" },
-  ])("is not booked because the peer lists %o", (settlement) => {
+  ])("a settlement is not booked because the peer lists %o", (settlement) => {
     expect(ask(exhausted(), { settlements: [settlement] }).resolution).toBe("refunded");
   });
 
-  it("is booked if the peer lists its id with any other members", () => {
+  it("a settlement is booked if the peer lists its id with any other members", () => {
     const list = { settlements: [{ settlement_id: settlementId }] };
     expect(ask(exhausted(), list).resolution).toBe("paid");
   });
 
-  it("needs no further step once it is decided", () => {
+  it("a settlement needs no further step once it is decided", () => {
     const paid = { ...run(open(), answered(200)).after, dueAt: NOW };
     expect(getNextStep(paid, NOW)).toBeNull();
     expect(getNextStep({ ...open(), dueAt: null }, NOW)).toBeNull();
   });
 
-  it("is held for the operator after three requests without an answer", () => {
+  it("a settlement is held for the operator after three requests without an answer", () => {
     const once = ask(exhausted(), null);
     expect(once).toMatchObject({ state: "pending", resolution: null });
     const thrice = ask(ask(once, null), null);
@@ -148,25 +157,25 @@ describe("A settlement in the outbox", () => {
     expect(ask(exhausted(), list).resolution).toBe(resolution);
   });
 
-  it("is refunded without asking when no attempt ever got a connection", () => {
+  it("a settlement is refunded without asking when no attempt ever got a connection", () => {
     expect(run(open(), ...six(unreachable)).after).toMatchObject({
       state: "failed",
       resolution: "refunded",
     });
   });
 
-  it("is asked for if a single attempt may have arrived", () => {
+  it("the peer is asked about a settlement if a single attempt may have arrived", () => {
     const { after } = run(open(), unknown, ...six(unreachable).slice(1));
     expect(after).toMatchObject({ state: "pending", phase: "asking" });
   });
 
-  it("counts as one that may have arrived after a crash during an attempt", () => {
+  it("a settlement counts as one that may have arrived after a crash during an attempt", () => {
     const crashed = beginAttempt(open(), SCHEDULE, NOW);
     const { after } = run(crashed, ...six(unreachable).slice(1));
     expect(after).toMatchObject({ state: "pending", phase: "asking" });
   });
 
-  it("is not paid by a confirmation after its refund (F17)", () => {
+  it("a settlement is not paid by a confirmation after its refund (F17)", () => {
     const refunded = ask(exhausted(), nothing);
     expect(endAttempt(refunded, answered(200), { ...SCHEDULE, now: NOW })).toBe(refunded);
     expect(endAttempt(refunded, unknown, { ...SCHEDULE, now: NOW })).toBe(refunded);
@@ -177,7 +186,7 @@ describe("A settlement in the outbox", () => {
 describe("The operator", () => {
   const held = ask(ask(ask(exhausted(), null), null), null);
 
-  it("restarts a held settlement, which still counts as one that may have arrived", () => {
+  it("the operator restarts a held settlement, which still counts as one that may have arrived", () => {
     const again = redriveSettlement(held, NOW);
     expect(again).toMatchObject({ state: "pending", resolution: null, dueAt: NOW });
     expect(run(again, ...six(unreachable)).after).toMatchObject({
@@ -187,17 +196,17 @@ describe("The operator", () => {
     expect(run(again, answered(200)).after.resolution).toBe("paid");
   });
 
-  it("gives up a held settlement and so refunds its payer", () => {
+  it("the operator gives up a held settlement and so refunds its payer", () => {
     expect(refundHeldSettlement(held)).toMatchObject({ state: "failed", resolution: "refunded" });
     expect(getSettlementPayable(refundHeldSettlement(held))).toBe(0);
   });
 
-  it("is not overruled by a question from before the restart", () => {
+  it("the operator's restart is not overruled by a question from before it", () => {
     const again = redriveSettlement(held, NOW);
     expect(endAsk(again, nothing, times)).toBe(again);
   });
 
-  it("sees a payment that was confirmed after all", () => {
+  it("the operator sees a payment that was confirmed after all", () => {
     expect(endAttempt(held, answered(200), { ...SCHEDULE, now: NOW }).resolution).toBe("paid");
   });
 
@@ -205,20 +214,20 @@ describe("The operator", () => {
     ["pending", open()],
     ["paid", run(open(), answered(200)).after],
     ["refunded", ask(exhausted(), nothing)],
-  ])("cannot change a settlement that is %s", (_, settlement) => {
+  ])("the operator cannot change a settlement that is %s", (_, settlement) => {
     expect(redriveSettlement(settlement, NOW)).toBe(settlement);
     expect(refundHeldSettlement(settlement)).toBe(settlement);
   });
 });
 
-describe("An intermediate relay", () => {
-  it("was paid for the task, and so retries where an origin would refund", () => {
+describe("intermediate relays", () => {
+  it("an intermediate relay was paid for the task, and so retries where an origin would refund", () => {
     const anew = ask(exhausted(false), nothing);
     expect(anew).toMatchObject({ state: "pending", phase: "forwarding", rounds: 1 });
     expect(run(anew, answered(200)).after.resolution).toBe("paid");
   });
 
-  it("leaves a settlement to the operator after three rounds", () => {
+  it("an intermediate relay leaves a settlement to the operator after three rounds", () => {
     const rounds = [1, 2, 3].reduce(
       (settlement) => ask(run(settlement, ...six(unknown)).after, nothing),
       open(false),
@@ -227,7 +236,7 @@ describe("An intermediate relay", () => {
   });
 });
 
-it("scales every time alike", () => {
+it("every time of the schedule is scaled alike", () => {
   expect(createRetrySchedule(0.001)).toEqual({
     pauses: [30, 120, 480, 1_920, 7_200],
     lifetimeMs: 300,
@@ -240,36 +249,36 @@ describe("A8: a settlement whose peer is frozen", () => {
   const frozen: Delivery = { kind: "answered", status: 503, code: "server.frozen" };
   const day = 24 * 60 * 60 * 1_000;
 
-  it("counts no attempt and is sent again after the same pause", () => {
+  it("a settlement whose peer is frozen counts no attempt and is sent again after the same pause", () => {
     const { after, now } = run(open(), ...six(frozen), ...six(frozen));
     expect(after).toMatchObject({ state: "pending", attempts: 0, attemptsInRound: 0 });
     expect(after).toMatchObject({ phase: "forwarding", dueAt: now + 30_000 });
     expect(run(after, answered(200)).after).toMatchObject({ resolution: "paid" });
   });
 
-  it("keeps its earlier attempts, also at the last one", () => {
+  it("a settlement whose peer is frozen keeps its earlier attempts, also at the last one", () => {
     const { after } = run(open(), ...six(unknown).slice(1), frozen, frozen);
     expect(after).toMatchObject({ attempts: 5, attemptsInRound: 5, phase: "forwarding" });
     expect(run(after, unknown).after).toMatchObject({ attempts: 6, phase: "asking" });
   });
 
-  it("never counts as undelivered while an earlier copy may have arrived", () => {
+  it("a settlement whose peer is frozen never counts as undelivered while an earlier copy may have arrived", () => {
     const { after } = run(open(), unknown, frozen, ...six(unreachable).slice(1));
     expect(after).toMatchObject({ state: "pending", phase: "asking", attempts: 6, unreached: 5 });
   });
 
-  it("counts attempts as with any other 503 after 7 days, or its peer could hold the money indefinitely", () => {
+  it("a frozen peer's answers count as attempts like any 503 after 7 days, or it could hold the money indefinitely", () => {
     const late = { ...open(), dueAt: NOW + 7 * day };
     expect(run(late, frozen).after).toMatchObject({ attempts: 1, attemptsInRound: 1 });
     expect(run({ ...late, dueAt: NOW + 7 * day - 1 }, frozen).after).toMatchObject({ attempts: 0 });
   });
 
-  it("is not assumed if the peer fails with the code of a frozen one", () => {
+  it("a peer that fails with the code of a frozen one does not count as frozen", () => {
     const failed: Delivery = { kind: "answered", status: 500, code: "server.frozen" };
     expect(run(open(), failed).after).toMatchObject({ attempts: 1, attemptsInRound: 1 });
   });
 
-  it("is not reopened by a late answer once it is decided", () => {
+  it("a decided settlement is not reopened by a late answer", () => {
     const decided = ask(exhausted(), booked);
     expect(endAttempt(decided, frozen, { ...SCHEDULE, now: NOW })).toBe(decided);
   });
@@ -296,23 +305,23 @@ describe("An attempt that its peer puts off", () => {
     ["after the same pause if it names a shorter one", 1_000, 30_000],
     ["after the pause that it names", 60_000, 60_000],
     ["after the longest pause of the schedule if it names a longer one", day, 7_200_000],
-  ])("is made again %s", (_, retryAfterMs, pause) => {
+  ])("an attempt that its peer puts off is made again %s", (_, retryAfterMs, pause) => {
     const { after, now } = run(open(), busy(retryAfterMs));
     expect(after).toMatchObject({ phase: "forwarding", dueAt: now + pause });
   });
 
-  it("leads to no refund, however often it is put off, and is paid in the end", () => {
+  it("a settlement leads to no refund, however often it is put off, and is paid in the end", () => {
     const { after } = run(open(), ...Array.from({ length: 100 }, () => busy(60_000)));
     expect(after).toMatchObject({ state: "pending", resolution: null, phase: "forwarding" });
     expect(run(after, answered(200)).after.resolution).toBe("paid");
   });
 
-  it("may have arrived, because a proxy can answer in the place of its peer", () => {
+  it("an attempt that its peer puts off may have arrived, because a proxy can answer in the place of its peer", () => {
     const { after } = run(open(), busy(), ...six(unreachable));
     expect(after).toMatchObject({ state: "pending", phase: "asking" });
   });
 
-  it("is used up from 7 days after the settlement on, so the operator decides in the end", () => {
+  it("an attempt that is put off is used up from 7 days after the settlement on, so the operator decides in the end", () => {
     const inTime = { ...open(), dueAt: NOW + 7 * day - 1 };
     expect(run(inTime, busy()).after.attemptsInRound).toBe(0);
     const late = run({ ...open(), dueAt: NOW + 7 * day }, ...six(busy())).after;
@@ -321,7 +330,7 @@ describe("An attempt that its peer puts off", () => {
     expect(asked).toMatchObject({ state: "failed", resolution: "held" });
   });
 
-  it("is repeated as a question as well, for as long", () => {
+  it("a question that the peer puts off is repeated as well, for as long", () => {
     const once = ask(exhausted(), null, busy(60_000));
     expect(once).toMatchObject({ state: "pending", asks: 0 });
     expect(once.dueAt).toBe((exhausted().dueAt ?? 0) + 60_000);

@@ -9,12 +9,12 @@ it.each([
   [{ timestamp: NOW - 300_001 }, "federation.timestamp_expired"],
   [{ timestamp: NOW + 300_001 }, "federation.timestamp_expired"],
   [{ to: alpha.id }, "federation.wrong_receiver"],
-])("checks a body with %o at beta at this time: %s", (envelope, code) => {
+])("a body with %o at beta at this time has the refusal %s", (envelope, code) => {
   const checked = checkEnvelope(envelope, { self: beta.id, now: NOW });
   expect(checked.ok ? null : checked.code).toBe(code);
 });
 
-it("applies a scaled lifetime to bodies as well", () => {
+it("a scaled lifetime applies to bodies as well", () => {
   const context = { self: beta.id, now: NOW, lifetimeMs: 1_000 };
   expect(checkEnvelope({ timestamp: NOW - 1_001 }, context).ok).toBe(false);
 });

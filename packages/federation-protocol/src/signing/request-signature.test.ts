@@ -28,8 +28,8 @@ function signedClaim(signed: SignedRequest = request): RequestClaim {
   return read.claim;
 }
 
-describe("A request between relays", () => {
-  it("carries its sender, a base64url signature and an ISO 8601 time", () => {
+describe("requests between relays", () => {
+  it("a request between relays carries its sender, a base64url signature and an ISO 8601 time", () => {
     const headers = signRequest(request, signer);
     expect(headers["X-Relay-Signature"]).toMatch(/^[A-Za-z0-9_-]{86}$/);
     expect(headers).toMatchObject({
@@ -44,7 +44,7 @@ describe("A request between relays", () => {
       "another spelling of the same values",
       JSON.parse('{"amount":1.0,"task_id":"\\u0074","note":"\\u00e9"}'),
     ],
-  ])("verifies the signature of a request with %s (F6)", async (_, sent) => {
+  ])("the signature of a request with %s verifies (F6)", async (_, sent) => {
     const verified = { ok: true, bound: true };
     expect(verifyRequest({ ...request, body: sent }, signedClaim(), alpha.publicKey)).toEqual(
       verified,
@@ -61,7 +61,7 @@ describe("A request between relays", () => {
     ["a body that has no canonical form", { body: { text: "\ud800" } }, alpha.publicKey],
     ["another key", {}, beta.publicKey],
     ["no key at all", {}, "not hex"],
-  ])("refuses the signature of a request with %s (F2)", async (_, change, key) => {
+  ])("the signature of a request with %s is refused (F2)", async (_, change, key) => {
     const refused = { ok: false, code: "federation.signature_invalid" };
     expect(verifyRequest({ ...request, ...change }, signedClaim(), key)).toEqual(refused);
     expect(await verifyRequestAsync({ ...request, ...change }, signedClaim(), key)).toEqual(
@@ -75,7 +75,7 @@ describe("A request between relays", () => {
     ["X-Relay-Signature", undefined],
     ["X-Relay-Signature", "a".repeat(86)],
     ["X-Relay-Signature", `${"A".repeat(86)}==`],
-  ])("refuses a request with the header %s %s", (name, value) => {
+  ])("a request with the header %s %s is refused", (name, value) => {
     expect(claimOf({ ...signRequest(request, signer), [name]: value })).toMatchObject({
       ok: false,
       code: "federation.signature_invalid",
@@ -87,10 +87,13 @@ describe("A request between relays", () => {
     [-300_000, true],
     [300_000, true],
     [300_001, false],
-  ])("accepts a request by a clock that is %s ms from the sender's: %s (F3)", (distance, fresh) => {
-    const read = claimOf(signRequest(request, signer), NOW + distance);
-    expect(read.ok ? null : read.code).toBe(fresh ? null : "federation.timestamp_expired");
-  });
+  ])(
+    "a request by a clock that is %s ms from the sender's is accepted: %s (F3)",
+    (distance, fresh) => {
+      const read = claimOf(signRequest(request, signer), NOW + distance);
+      expect(read.ok ? null : read.code).toBe(fresh ? null : "federation.timestamp_expired");
+    },
+  );
 
   it.each([
     undefined,
@@ -100,20 +103,20 @@ describe("A request between relays", () => {
     "2025-10-09",
     "2025-99-09T08:53:20Z",
     "Thu, 09 Oct 2025 08:53:20 GMT",
-  ])("refuses a request with the time %s (F3)", (timestamp) => {
+  ])("a request with the time %s is refused (F3)", (timestamp) => {
     const headers = { ...signRequest(request, signer), "X-Relay-Timestamp": timestamp };
     expect(claimOf(headers)).toEqual({ ok: false, code: "federation.timestamp_expired" });
   });
 });
 
-describe("A request without a body", () => {
+describe("requests without a body", () => {
   const question: SignedRequest = {
     method: "GET",
     path: "/federation/v1/settlements?task_id=t",
     to: beta.id,
   };
 
-  it("signs its method, path, receiver and time", () => {
+  it("a request without a body signs its method, path, receiver and time", () => {
     expect(verifyRequest(question, signedClaim(question), alpha.publicKey)).toEqual({
       ok: true,
       bound: true,
@@ -124,18 +127,18 @@ describe("A request without a body", () => {
     ["another path", { path: "/federation/v1/settlements?task_id=u" }],
     ["another method", { method: "DELETE" }],
     ["another relay", { to: alpha.id }],
-  ])("is not valid for %s", (_, change) => {
+  ])("a request without a body is not valid for %s", (_, change) => {
     expect(
       verifyRequest({ ...question, ...change }, signedClaim(question), alpha.publicKey).ok,
     ).toBe(false);
   });
 
-  it("is not valid with another time", () => {
+  it("a request without a body is not valid with another time", () => {
     const claim = { ...signedClaim(question), timestamp: "2025-10-09T08:53:21.000Z" };
     expect(verifyRequest(question, claim, alpha.publicKey).ok).toBe(false);
   });
 
-  it("may sign a constant, which does not cover the request", async () => {
+  it("a request without a body may sign a constant, which does not cover the request", async () => {
     const claim = signedClaim({ ...question, body: {} });
     const verified = { ok: true, bound: false };
     expect(verifyRequest(question, claim, alpha.publicKey)).toEqual(verified);

@@ -8,8 +8,8 @@ const accepted = createResultAcceptance(about, { secretKey: alpha.secretKey, now
 const expected = { ...about, publicKey: alpha.publicKey };
 const { signature: _, ...body } = accepted;
 
-describe("A9: a signed acceptance", () => {
-  it("names task, receipt, relay and time, and verifies under the relay's key", () => {
+describe("A9: signed acceptances", () => {
+  it("a signed acceptance names task, receipt, relay and time, and verifies under the relay's key", () => {
     expect(body).toEqual({
       status: "accepted",
       task_id: TASK,
@@ -21,7 +21,7 @@ describe("A9: a signed acceptance", () => {
     expect(parseResultAcceptance(accepted, expected)).toEqual(accepted);
   });
 
-  it("is parsed from an answer that also carries a settlement", () => {
+  it("a signed acceptance is parsed from an answer that also carries a settlement", () => {
     expect(parseResultAcceptance({ ...accepted, settlement: {} }, expected)).toEqual(accepted);
   });
 
@@ -35,7 +35,7 @@ describe("A9: a signed acceptance", () => {
     ["of another suite", signJson({ ...body, suite: "other" }, alpha.secretKey)],
     ["under another key", signJson(body, beta.secretKey)],
     ["that is no object", "accepted"],
-  ])("is not parsed from an answer %s", (_name, answer) => {
+  ])("a signed acceptance is not parsed from an answer %s", (_name, answer) => {
     expect(parseResultAcceptance(answer, expected)).toBeNull();
   });
 });
