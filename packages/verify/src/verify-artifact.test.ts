@@ -143,35 +143,35 @@ const held = (value: unknown, options: VerifyOptions) =>
     .map(({ name }) => name)
     .join(" ");
 
-describe.each(samples)("a $kind", ({ kind, value, key, levels, forged, code }) => {
-  test("is detected without a hint", () => {
+describe.each(samples)("$kind", ({ kind, value, key, levels, forged, code }) => {
+  test("the kind of an artifact is detected without a hint", () => {
     expect(detectKind(value)).toBe(kind);
     expect(verifyArtifact(value).kind).toBe(kind);
   });
 
-  test("is valid with its signer's key and passes every proof level", () => {
+  test("an artifact is valid with its signer's key and passes every proof level", () => {
     const verdict = verifyArtifact(value, { now, publicKey: key });
     expect(verdict).toMatchObject({ kind, valid: true });
     expect(verdict.checks.every(({ ok }) => ok)).toBe(true);
     expect(held(value, { now, publicKey: key })).toBe(levels);
   });
 
-  test("is valid when its signer's key is one of several", () => {
+  test("an artifact is valid when its signer's key is one of several", () => {
     const publicKey = ["0".repeat(64), key];
     expect(verifyArtifact(value, { now, publicKey }).valid).toBe(true);
   });
 
-  test("is refused with the key of another signer", () => {
+  test("an artifact is refused with the key of another signer", () => {
     const { valid, checks } = verifyArtifact(value, { now, publicKey: "0".repeat(64) });
     expect(valid).toBe(false);
     expect(checks.some(({ name, ok }) => name === "key_bound" && ok)).toBe(false);
   });
 
-  test("is refused when it was changed", () => {
+  test("an artifact is refused when it was changed", () => {
     expect(verifyArtifact(forged, { now, publicKey: key })).toMatchObject({ valid: false, code });
   });
 
-  test("is verified alike as a text", () => {
+  test("an artifact is verified alike as a text", () => {
     const options = { now, publicKey: key };
     const text = kind === "bundle" ? made.bundleFile : `${JSON.stringify(value, null, 2)}\n`;
     expect(verifyArtifact(text, options)).toEqual(verifyArtifact(value, options));
@@ -266,19 +266,19 @@ describe("the proof levels of a receipt distinguish its faults", () => {
     expect(failing(value, options)).toEqual([found]);
   });
 
-  test("bind a receipt to the expected task", () => {
+  test("the proof levels bind a receipt to the expected task", () => {
     const { checks } = verifyArtifact(made.receipt, { taskId: made.taskId });
     expect(checks).toContainEqual({ name: "task_bound", ok: true });
   });
 
-  test("pass with valid nested receipts, which have verdicts of their own", () => {
+  test("the proof levels pass with valid nested receipts, which have verdicts of their own", () => {
     const verdict = verifyArtifact(nested(stranger));
     expect(verdict.checks).toContainEqual({ name: "nested", ok: true });
     expect(verdict.nested).toEqual([verifyArtifact(stranger)]);
   });
 });
 
-describe("D4: a nested receipt of another time", () => {
+describe("D4: nested receipts of another time", () => {
   const day = 86_400_000;
   const old = signReceipt(
     {
@@ -293,27 +293,27 @@ describe("D4: a nested receipt of another time", () => {
   const failed = (verdict: Verdict) =>
     verdict.checks.flatMap(({ name, ok, code }) => (ok ? [] : [[name, code]]));
 
-  test("D4: leaves the receipt valid with a warning on both", () => {
+  test("D4: a nested receipt of another time leaves the receipt valid with a warning on both", () => {
     const verdict = verifyArtifact(around(old));
     expect(verdict.valid).toBe(true);
     expect(failed(verdict)).toEqual([["nested", "receipt.nested_outside"]]);
     expect(verdict.nested.map(failed)).toEqual([[["hop_bound", "receipt.nested_outside"]]]);
   });
 
-  test("D4: gives a warning on every hop above it", () => {
+  test("D4: a nested receipt of another time gives a warning on every hop above it", () => {
     expect(failed(verifyArtifact(around(around(old))))).toEqual([
       ["nested", "receipt.nested_outside"],
     ]);
   });
 
-  test("D4: is reported after one that is refused", () => {
+  test("D4: a nested receipt of another time is reported after one that is refused", () => {
     const forged = { ...made.receipt, result: "else" };
     expect(failed(verifyArtifact(around(old, forged)))).toEqual([
       ["nested", "receipt.nested_refused"],
     ]);
   });
 
-  test("D4: is not reported if the nested work lies within its parent's", () => {
+  test("D4: a nested receipt is not reported if the nested work lies within its parent's", () => {
     expect(failed(verifyArtifact(around(made.receipt)))).toEqual([]);
   });
 });
@@ -349,23 +349,26 @@ describe("a chain of succession records beside other members", () => {
   });
   const forgeries = samples.filter(({ value }) => !Array.isArray(value) && value !== answer);
 
-  test.each(forgeries)("does not make a forged $kind valid", ({ kind, forged }) => {
-    for (const chain of [made.succession, [step]]) {
-      const verdict = verifyArtifact({ ...forged, chain }, { now, publicKey: carol.publicKey });
-      expect(verdict.valid).toBe(false);
-      expect(verdict.kind).toBe(kind);
-    }
-  });
+  test.each(forgeries)(
+    "a chain of succession records does not make a forged $kind valid",
+    ({ kind, forged }) => {
+      for (const chain of [made.succession, [step]]) {
+        const verdict = verifyArtifact({ ...forged, chain }, { now, publicKey: carol.publicKey });
+        expect(verdict.valid).toBe(false);
+        expect(verdict.kind).toBe(kind);
+      }
+    },
+  );
 
   test.each<[string, object]>([
     ["a member that nothing is compared with", { ...answer, amount_settled: 999 }],
     ["members of a relay's answer about an agent", { ...answer, chain: [step] }],
     ["part of a receipt", { task_id: made.taskId, result: "x", chain: made.succession }],
-  ])("is of no kind with %s", (_, value) => {
+  ])("a chain of succession records is of no kind with %s", (_, value) => {
     expect(verifyArtifact(value)).toMatchObject({ kind: null, code: "artifact.unrecognised" });
   });
 
-  test("is a succession with the members that a relay answers", () => {
+  test("a chain is a succession with the members that a relay answers", () => {
     expect(verifyArtifact(answer)).toMatchObject({ kind: "succession", valid: true });
     expect(verifyArtifact({ chain: made.succession }).valid).toBe(true);
     expect(verifyArtifact({ chain: [step] })).toMatchObject({
@@ -382,7 +385,7 @@ test("an attestation counts only for the expected task", () => {
   expect(verifyFor("another").code).toBe("attestation.task_mismatch");
 });
 
-describe("a delegation token that its delegate passed on", () => {
+describe("passed on delegation tokens", () => {
   const { suite: _, signature: __, ...body } = made.rootToken;
   const passOn = (delegate_agent_id: string, holder: typeof bob) => {
     const root = signDelegationToken({ ...body, delegate_agent_id }, alice.secretKey);
@@ -395,7 +398,7 @@ describe("a delegation token that its delegate passed on", () => {
   };
   const code = "artifact.key_unbound";
 
-  test("is valid if the delegate's key is named too", () => {
+  test("a delegation token that its delegate passed on is valid if the delegate's key is named too", () => {
     const token = passOn(made.bobId, bob);
     expect(keyBound(token, alice.publicKey, bob.publicKey)).toEqual({
       valid: true,
@@ -403,7 +406,7 @@ describe("a delegation token that its delegate passed on", () => {
     });
   });
 
-  test("is valid if the delegate's id was derived from its key", () => {
+  test("a delegation token that its delegate passed on is valid if the delegate's id was derived from its key", () => {
     expect(keyBound(made.token, alice.publicKey).valid).toBe(true);
   });
 
@@ -411,14 +414,17 @@ describe("a delegation token that its delegate passed on", () => {
     ["a key that its delegate's id does not show", passOn(made.bobId, bob), [alice.publicKey]],
     ["a thief's key", passOn(made.rootToken.delegate_agent_id, carol), [alice.publicKey]],
     ["a delegate's key, while the first issuer's is not named", made.token, [bob.publicKey]],
-  ])("is refused if it was signed by %s", (_name, token, keys) => {
-    expect(keyBound(token, ...keys)).toEqual({
-      valid: false,
-      bound: { name: "key_bound", ok: false, code },
-    });
-  });
+  ])(
+    "a delegation token that its delegate passed on is refused if it was signed by %s",
+    (_name, token, keys) => {
+      expect(keyBound(token, ...keys)).toEqual({
+        valid: false,
+        bound: { name: "key_bound", ok: false, code },
+      });
+    },
+  );
 
-  test("binds no key while none is named", () => {
+  test("a delegation token that its delegate passed on binds no key while none is named", () => {
     const { valid, checks } = verifyArtifact(passOn(made.bobId, carol), { now });
     expect(valid).toBe(true);
     expect(checks.some(({ name }) => name === "key_bound")).toBe(false);
@@ -447,7 +453,7 @@ describe("a value with the members of no kind or of two is not detected:", () =>
     });
   });
 
-  test("ignores inherited members", () => {
+  test("inherited members are ignored in the detection of a kind", () => {
     expect(detectKind(Object.create(made.receipt))).toBeNull();
   });
 });
@@ -504,10 +510,10 @@ test.each([
   expect(verifyArtifact(text).code).toBe("artifact.unrecognised");
 });
 
-describe("B2: the no-show records of an expired task", () => {
+describe("B2: the no-show records of expired tasks", () => {
   const all = { no_shows: [made.noShow, made.noShow] };
 
-  test("B2: are valid when each of them is", () => {
+  test("B2: the no-show records of an expired task are valid when each of them is", () => {
     const verdict = verifyArtifact(all, { publicKey: carol.publicKey, taskId: made.taskId });
     expect(verdict).toMatchObject({ kind: "no_show", valid: true });
     expect(verdict.nested.map(({ valid }) => valid)).toEqual([true, true]);
@@ -530,7 +536,10 @@ describe("B2: the no-show records of an expired task", () => {
       "artifact.unrecognised",
     ],
     ["something stands beside them", { ...all, note: 1 }, {}, "artifact.unrecognised"],
-  ] as const)("B2: are refused when %s", (_, value, options, code) => {
-    expect(verifyArtifact(value, options)).toMatchObject({ valid: false, code });
-  });
+  ] as const)(
+    "B2: the no-show records of an expired task are refused when %s",
+    (_, value, options, code) => {
+      expect(verifyArtifact(value, options)).toMatchObject({ valid: false, code });
+    },
+  );
 });

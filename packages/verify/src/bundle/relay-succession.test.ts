@@ -47,21 +47,21 @@ const bundleBy = (pair: Pair, steps: readonly object[], signer = pair) =>
   );
 const bundle = bundleBy(third, succession);
 
-describe("D8: a bundle with the succession records of its relay's key", () => {
+describe("D8: bundles with succession records", () => {
   test.each([relay, second, third].map(({ publicKey }) => publicKey))(
-    "D8: is valid when the caller names any key of the chain (%s)",
+    "D8: a bundle with succession records is valid when the caller names any key of the chain (%s)",
     (publicKey) => {
       expect(verifyBundle(formatBundle(bundle), { publicKey })).toMatchObject({ valid: true });
     },
   );
 
-  test("D8: keeps the relay's records under a former key, and the hash of its settlement", () => {
+  test("D8: a bundle keeps the relay's records under a former key, and the hash of its settlement", () => {
     expect(evidence.credential?.issuer).not.toBe(bundle.issuer);
     expect(bundle.settlements[0]?.issuer).toBe(settlement?.issuer);
     expect(verifyBundle(bundleBy(third, succession, relay))).toMatchObject({ valid: true });
   });
 
-  test("D8: is refused for a key that is not in the chain", () => {
+  test("D8: a bundle with succession records is refused for a key that is not in the chain", () => {
     const { publicKey } = stranger;
     expect(verifyBundle(bundle, { publicKey })).toMatchObject({ code: "artifact.key_unbound" });
   });
@@ -84,13 +84,16 @@ describe("D8: a bundle with the succession records of its relay's key", () => {
     ["of another relay", [step(relay, third, START_TIME, otherId)], broken],
     ["of an agent with the relay's id", [ofAgent], broken],
     ["with a step by a stranger", [step(stranger, third, START_TIME)], "settlement.wrong_issuer"],
-  ])("D8: is refused with a chain %s", (_, relay_succession, code) => {
-    const without = { ...bundle, credential: null, relay_succession };
-    const forged = signJson(without, third.secretKey);
-    expect(verifyBundle(forged)).toMatchObject({ valid: false, code });
-  });
+  ])(
+    "D8: a bundle with succession records is refused with a chain %s",
+    (_, relay_succession, code) => {
+      const without = { ...bundle, credential: null, relay_succession };
+      const forged = signJson(without, third.secretKey);
+      expect(verifyBundle(forged)).toMatchObject({ valid: false, code });
+    },
+  );
 
-  test("D8: is refused when a former key signs a record issued under a later one", () => {
+  test("D8: a bundle is refused when a former key signs a record issued under a later one", () => {
     const { suite: _suite, signature: _signature, ...body } = settlement!;
     const issuer = publicKeyToDidKey(generateKeyPair(new Uint8Array(32).fill(2)).publicKey);
     const stolen = signSettlementRecord({ ...body, issuer }, relay.secretKey);

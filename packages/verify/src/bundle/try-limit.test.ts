@@ -54,7 +54,7 @@ describe("the receipts of an agent with 33 keys and 1,000 devices", () => {
     ["of which 256 name their key", 256, { public_key: agent.last.public_key }],
     ["of which 256 name their device", 256, { device_id: agent.last.device_id }],
     ["of which 3 name neither", 3, {}],
-  ])("are all valid, %s", { timeout: 60_000 }, (_name, count, changes) => {
+  ])("the receipts are all valid, %s", { timeout: 60_000 }, (_name, count, changes) => {
     const { verdict, inner } = verifyNested(agent, count, changes);
     expect(verdict.code).toBeUndefined();
     expect(inner).toEqual(Array.from({ length: count }, () => true));

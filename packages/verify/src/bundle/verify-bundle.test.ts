@@ -40,7 +40,7 @@ const failing = (input: unknown) => {
 };
 
 describe("the evidence of a finished task", () => {
-  test("passes every proof level without the relay", () => {
+  test("the evidence of a finished task passes every proof level without the relay", () => {
     const verdict = verifyBundle(text, { publicKey: relay.publicKey });
     expect(verdict).toMatchObject({ kind: "bundle", valid: true });
     expect(verdict.checks).toEqual(unlogged.map(({ name }) => ({ name, ok: true })));
@@ -48,32 +48,35 @@ describe("the evidence of a finished task", () => {
     expect(verifyArtifact(text, { publicKey: relay.publicKey })).toEqual(verdict);
   });
 
-  test("is verified alike as a value, in any order of its members", () => {
+  test("the evidence is verified alike as a value, in any order of its members", () => {
     const reordered = Object.fromEntries(Object.entries(bundle).reverse());
     expect(verifyBundle(reordered)).toEqual(verifyBundle(text));
   });
 
-  test("contains no settlement for a free task", () => {
+  test("the evidence of a free task contains no settlement", () => {
     const free = createDelegation(createSeededRandom(9), { price: 0, credential: false });
     const { valid, checks } = verifyBundle(formatBundle(signBundle(free.evidence, free.relay)));
     expect(valid).toBe(true);
     expect(checks.some(({ name }) => name === "settled")).toBe(false);
   });
 
-  test.each(["failed", "denied"] as const)("contains the refund for a %s task", (status) => {
-    const refunded = createDelegation(createSeededRandom(9), { price: 2, status });
-    const verdict = verifyBundle(formatBundle(signBundle(refunded.evidence, refunded.relay)));
-    expect(verdict.valid).toBe(true);
-    expect(verdict.checks).toContainEqual({ name: "settled", ok: true });
-  });
+  test.each(["failed", "denied"] as const)(
+    "the evidence of a %s task contains the refund",
+    (status) => {
+      const refunded = createDelegation(createSeededRandom(9), { price: 2, status });
+      const verdict = verifyBundle(formatBundle(signBundle(refunded.evidence, refunded.relay)));
+      expect(verdict.valid).toBe(true);
+      expect(verdict.checks).toContainEqual({ name: "settled", ok: true });
+    },
+  );
 
-  test("contains the attestation of the relay whose agent did the task", () => {
+  test("the evidence contains the attestation of the relay whose agent did the task", () => {
     const verdict = verifyBundle(formatBundle(forwarded));
     expect(verdict).toMatchObject({ valid: true });
     expect(verdict.checks).toEqual(unlogged.map(({ name }) => ({ name, ok: true })));
   });
 
-  test("contains the payment from the hold of the relay that forwarded the task", () => {
+  test("the evidence contains the payment from the hold of the relay that forwarded the task", () => {
     const held = `held:${evidence.task.task_id}`;
     const rows: [string, string, number][] = [
       [held, "settlement_credit", -1.9],
@@ -91,7 +94,7 @@ describe("the evidence of a finished task", () => {
     expect(failing(had({ postings: postings.slice(2) })).code).toBe("bundle.postings_mismatch");
   });
 
-  test("stays valid when its credential has expired", () => {
+  test("the evidence stays valid when its credential has expired", () => {
     const years = 5 * 365 * 86_400_000;
     expect(verifyBundle(text, { now: START_TIME + years }).valid).toBe(true);
   });
@@ -118,14 +121,14 @@ describe("a text that is not the bundle's canonical JSON is refused:", () => {
     expect(["bundle.not_canonical", "bundle.malformed"]).toContain(verifyBundle(changed).code);
   });
 
-  test("refuses a member named twice", () => {
+  test("a bundle with a member named twice is refused", () => {
     expect(failing(text.replace("{", `{"suite":"${bundle.suite}",`)).code).toBe("bundle.malformed");
   });
 });
 
 describe("members that the relay did not sign are refused", () => {
   test.each(Object.keys(bundle).filter((name) => name !== "signature"))(
-    "refuses a bundle without %s",
+    "a bundle without %s is refused",
     (name) => {
       const { [name as keyof EvidenceBundle]: _, ...rest } = bundle;
       expect(verifyBundle(rest).valid).toBe(false);
@@ -146,14 +149,14 @@ describe("members that the relay did not sign are refused", () => {
     });
   });
 
-  test("refuses the evidence of another task than the expected one", () => {
+  test("the evidence of another task than the expected one is refused", () => {
     expect(verifyBundle(text, { taskId: evidence.task.task_id }).valid).toBe(true);
     const { code, checks } = verifyBundle(text, { taskId: "another" });
     expect(code).toBe("bundle.task_mismatch");
     expect(checks).toContainEqual({ name: "task_bound", ok: false, code });
   });
 
-  test("refuses another relay than the expected one", () => {
+  test("the evidence of another relay than the expected one is refused", () => {
     const { code, checks } = verifyBundle(text, { publicKey: stranger.publicKey });
     expect(code).toBe("artifact.key_unbound");
     expect(checks.at(-1)).toEqual({ name: "key_bound", ok: false, code });
@@ -166,7 +169,7 @@ describe("the relay's signature does not make an invalid part valid:", () => {
   });
 });
 
-describe("the stored record of a choice", () => {
+describe("the records of choices", () => {
   const known = (agent_id: string, unit_cost: number): Candidate => ({
     agent_id,
     capabilities: ["summarise"],
@@ -194,22 +197,22 @@ describe("the stored record of a choice", () => {
       },
     });
 
-  test("leads to the same choice", () => {
+  test("the stored record of a choice leads to the same choice", () => {
     expect(verifyBundle(formatBundle(chosen()))).toMatchObject({ valid: true });
   });
 
-  test("may be left out while its hash remains", () => {
+  test("the stored record of a choice may be left out while its hash remains", () => {
     const { routing } = chosen();
     const { record: _, ...named } = routing;
     expect(verifyBundle(had({ routing: named })).valid).toBe(true);
   });
 
-  test("is not checked if it follows rules of another version", () => {
+  test("the stored record of a choice is not checked if it follows rules of another version", () => {
     const later = { ...record, algorithm: "agent-routing@3", choice: null };
     expect(verifyBundle(chosen({}, later)).valid).toBe(true);
   });
 
-  test("A12: leads to the same choice under its price cap", () => {
+  test("A12: the stored record of a choice leads to the same choice under its price cap", () => {
     const wanted = { requiredCapabilities: ["summarise"], seed: 7, priceCap: 2 };
     const { record: capped } = rankAndRecord(candidates, wanted);
     expect(verifyBundle(formatBundle(chosen({ choice: capped.choice }, capped)))).toMatchObject({
@@ -219,7 +222,7 @@ describe("the stored record of a choice", () => {
     expect(verifyBundle(formatBundle(chosen({ choice: capped.choice }, raised))).valid).toBe(false);
   });
 
-  test("G3: leads to the same choice from an excerpt of many candidates", () => {
+  test("G3: the stored record of a choice leads to the same choice from an excerpt of many candidates", () => {
     const many = Array.from({ length: 1_001 }, (_, i) => known(`agent-${i}`, 3));
     const { record: cut } = rankAndRecord([...candidates, ...many], {
       requiredCapabilities: ["summarise"],
@@ -241,7 +244,7 @@ describe("the stored record of a choice", () => {
     ["without weight", chosen({}, { ...record, weights: { ...record.weights, trust: -1 } })],
     ["of another choice", chosen({ choice: { ...record.choice, composite_score: 1 } })],
     ["without a choice", chosen({ choice: null })],
-  ])("is refused with %s", (_, changed) => {
+  ])("the stored record of a choice is refused with %s", (_, changed) => {
     const read = JSON.parse(JSON.stringify(changed)) as object;
     expect(failing(signJson(read, relay.secretKey))).toMatchObject({
       valid: false,
@@ -255,7 +258,7 @@ describe("the stored record of a choice", () => {
     ["a graph", { graph: [1] }],
     ["a way", { candidates: [{ ...candidates[0], route: { path: [] } }] }],
     ["weights", { weights: null }],
-  ])("is malformed with an invalid %s", (_, change) => {
+  ])("the stored record of a choice is malformed with an invalid %s", (_, change) => {
     expect(failing(chosen({}, { ...record, ...change })).code).toBe("bundle.malformed");
   });
 });
@@ -296,7 +299,7 @@ describe("a warning leaves the evidence valid:", () => {
     expect(failing(rebuilt(changes))).toEqual({ valid: true, code: undefined, levels: [level] });
   });
 
-  test("warns of a nested receipt by a former key", () => {
+  test("a nested receipt by a former key leads to a warning", () => {
     const [, inner] = hands as [(typeof hands)[0], (typeof hands)[0]];
     const signers = evidence.signers.map((signer) =>
       signer.agent_id === inner.signer.agent_id
@@ -363,11 +366,11 @@ describe("G4: a bundle whose receipt was completed after the end of its key", ()
     return had({ receipt: late, signers, settlements: [], postings: [], received_at });
   };
 
-  test("G4: is refused from five minutes on", () => {
+  test("G4: a receipt that was completed five minutes or more after the end of its key is refused", () => {
     expect(failing(completed(left + 300_000)).code).toBe("bundle.key_not_in_force");
   });
 
-  test("G4: is valid within the five minutes", () => {
+  test("G4: a receipt that was completed within five minutes after the end of its key is valid", () => {
     expect(failing(completed(left + 299_999)).code).toBeUndefined();
   });
 });
@@ -434,14 +437,14 @@ describe("B2: earlier executors that let their claims end", () => {
     ],
   });
 
-  test("B2: are listed in the bundle by the relay's own records", () => {
+  test("B2: earlier executors are listed in the bundle by the relay's own records", () => {
     expect(verifyBundle(had(missed()))).toMatchObject({ valid: true });
   });
 
   test.each([
     ["of another task", missed("another"), "bundle.no_show_mismatch"],
     ["by another key", missed(undefined, elsewhere.secretKey), "no_show.signature_invalid"],
-  ])("B2: are refused %s", (_, changes, code) => {
+  ])("B2: the records of earlier executors are refused %s", (_, changes, code) => {
     expect(failing(had(changes)).code).toBe(code);
   });
 });

@@ -121,13 +121,13 @@ describe("agent-verify with a transparency log", () => {
       /--quorum takes/,
     ],
     ["a quorum of 0", 2, ["settlement.json", "--witness", w1, "--quorum", "0"], /--quorum takes/],
-  ])("judges %s with exit code %i", async (_, exitCode, args, text) => {
+  ])("agent-verify judges %s with exit code %i", async (_, exitCode, args, text) => {
     const ran = await run(...args);
     expect(ran.exitCode).toBe(exitCode);
     expect(ran.out).toMatch(text);
   });
 
-  test("prints both levels of the log, and its code, as JSON", async () => {
+  test("agent-verify prints both levels of the log, and its code, as JSON", async () => {
     const { out } = await run(...proven, "--json", "--log", key, "--witness", w1);
     const names = (JSON.parse(out) as { checks: { name: string }[] }).checks.map(
       ({ name }) => name,

@@ -98,7 +98,7 @@ async function run(...args: string[]) {
 
 describe("B14: agent-verify --file", () => {
   test.each(["receipt.json", "bundle.json"])(
-    "accepts with %s the file whose hash and length were signed",
+    "agent-verify accepts with %s the file whose hash and length were signed",
     async (name) => {
       const file = ["--file", at("report.bin"), at(name)];
       const { exitCode, out } = await run("--json", "--allow-unanchored", ...file);
@@ -119,17 +119,17 @@ describe("B14: agent-verify --file", () => {
     ["script.json", "report.bin", "result.no_reference"],
     ["credential.json", "report.bin", "result.no_reference"],
     ["forged.json", "report.bin", "receipt.signature_invalid"],
-  ])("refuses %s with %s: %s", async (artifact, file, code) => {
+  ])("agent-verify refuses %s with %s: %s", async (artifact, file, code) => {
     const { exitCode, out } = await run("--json", "--file", at(file), at(artifact));
     expect(exitCode).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ valid: false, code });
   });
 
-  test("accepts a receipt without a reference as before when no file is named", async () => {
+  test("agent-verify accepts a receipt without a reference as before when no file is named", async () => {
     expect((await run(at("text.json"))).exitCode).toBe(0);
   });
 
-  test("reports why a file cannot be read, and accepts one artifact at a time", async () => {
+  test("agent-verify reports why a file cannot be read, and accepts one artifact at a time", async () => {
     const missing = await run("--file", at("missing.bin"), at("receipt.json"));
     expect(missing).toMatchObject({ exitCode: 2, out: "" });
     expect(missing.err).toContain("missing.bin");

@@ -107,7 +107,7 @@ describe("the exit code of agent-verify", () => {
     [2, ["receipt.json", "--key", "did:key:z6Mk"]],
     [2, ["receipt.json", "--now", "yesterday"]],
     [2, ["receipt.json", "--now", "2026-13-45"]],
-  ])("is %i for %j", async (exitCode, args) => {
+  ])("the exit code of agent-verify is %i for %j", async (exitCode, args) => {
     const ran = await run(...args);
     expect(ran.exitCode).toBe(exitCode);
     // A file without a verdict has a message on the standard error.
@@ -235,7 +235,7 @@ describe("D8: the option --succession", () => {
   const beside = { ...files, "relay.json": json({ succession }), "steps.json": json(succession) };
 
   test.each(["relay.json", "steps.json"])(
-    "D8: accepts an earlier bundle for the newer key with the document or list in %s",
+    "D8: --succession accepts an earlier bundle for the newer key with the document or list in %s",
     async (file) => {
       const asked = ["evidence.json", "--key", alice.publicKey];
       expect(await runOn(beside, asked)).toMatchObject({ exitCode: 1 });
@@ -245,7 +245,7 @@ describe("D8: the option --succession", () => {
   );
 
   test.each(["notes.json", "missing.json", "latin1.json"])(
-    "D8: exits with 2 because %s contains no succession",
+    "D8: agent-verify exits with 2 because %s contains no succession",
     async (file) => {
       const answered = await runOn(beside, ["evidence.json", "--succession", file]);
       expect(answered).toMatchObject({ exitCode: 2, out: "" });

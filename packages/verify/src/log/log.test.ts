@@ -108,8 +108,8 @@ const refused = (code: string) => ({
   levels: [{ name: "logged", ok: false, code }],
 });
 
-describe("a bundle with the proofs of a log", () => {
-  test("is logged by the key that the relay states, and by the one that the verifier named", () => {
+describe("bundles with the proofs of a log", () => {
+  test("a bundle is logged by the key that the relay states, and by the one that the verifier named", () => {
     expect(checkLevels(had({}))).toEqual({ valid: true, levels: [logged] });
     expect(checkLevels(had({}), { logKey })).toEqual({ valid: true, levels: [logged] });
     const [stated, named] = [{}, { logKey, witnesses }].map((options) =>
@@ -122,19 +122,19 @@ describe("a bundle with the proofs of a log", () => {
     expect(named).toContain("witnessed 2 of 2, by log.example/witness");
   });
 
-  test("is witnessed by as many witnesses as the verifier demands", () => {
+  test("a bundle is witnessed by as many witnesses as the verifier demands", () => {
     for (const quorum of [undefined, 1, 2]) {
       const verdict = checkLevels(had({}), { logKey, witnesses, quorum });
       expect(verdict).toEqual({ valid: true, levels: [logged, witnessed] });
     }
   });
 
-  test("needs neither nested receipts nor keys in the log", async () => {
+  test("a bundle needs neither nested receipts nor keys in the log", async () => {
     const entries = await prove(Object.values(needed));
     expect(checkLevels(had({ entries }), { logKey })).toEqual({ valid: true, levels: [logged] });
   });
 
-  test("is not shown as logged without the member, and refused where it was demanded", () => {
+  test("a bundle without proofs is not shown as logged, and is refused where a log was demanded", () => {
     const bare = signBundle(evidence, relay);
     expect(checkLevels(bare)).toEqual({ valid: true, levels: [] });
     expect(checkLevels(bare, { logKey })).toEqual(refused("log.entry_missing"));
@@ -144,7 +144,7 @@ describe("a bundle with the proofs of a log", () => {
   });
 
   test.each(["receipt", "settlement", "credential"] as const)(
-    "has a remark where the %s is not proven, and is refused where the log was named",
+    "a bundle whose %s is not proven has a remark, and is refused where the log was named",
     async (missing) => {
       const entries = await prove(all.filter((entry) => entry !== needed[missing]));
       const code = "log.entry_missing";
@@ -219,11 +219,11 @@ describe("a bundle with the proofs of a log", () => {
       "log.wrong_origin",
     ],
   ];
-  test.each(attacks)("is refused for %s", (_, changes, code) => {
+  test.each(attacks)("a bundle with proofs of a log is refused for %s", (_, changes, code) => {
     expect(checkLevels(had(changes))).toEqual(refused(code));
   });
 
-  test("is refused where the relay states a log of its own beside the one that was named", async () => {
+  test("a bundle is refused where the relay states a log of its own beside the one that was named", async () => {
     const forged = {
       origin: other.keys.origin,
       vkey: formatVerifierKey(other.keys.logKey),
@@ -243,13 +243,13 @@ describe("a bundle with the proofs of a log", () => {
       log.sign() + other.sign([first!.witness]).split("\n\n")[1]!.split("\n")[1]! + "\n",
       "log.cosignature_invalid",
     ],
-  ])("is logged and not witnessed with %s", (_, checkpoint, code) => {
+  ])("a bundle is logged and not witnessed with %s", (_, checkpoint, code) => {
     const levels = [logged, { name: "witnessed", ok: false, code }];
     const verdict = checkLevels(had({ checkpoint }), { logKey, witnesses, quorum: 2 });
     expect(verdict).toEqual({ valid: false, code, levels });
   });
 
-  test("is malformed with a member of another form, and refused when it was changed", () => {
+  test("the proofs of a bundle are malformed with a member of another form, and refused when changed", () => {
     const log = { ...whole, entries: [{ index: 0.5, entry: "", proof: [] }] };
     const changed = signJson({ ...had({}), log }, relay.secretKey);
     expect(verifyBundle(changed)).toMatchObject({ code: "bundle.malformed" });
@@ -258,7 +258,7 @@ describe("a bundle with the proofs of a log", () => {
   });
 });
 
-describe("an artifact with its proof file", () => {
+describe("artifacts with proof files", () => {
   const { settlement, noShow, receipt: plain, credential: issued } = made;
   const model = new ModelLog(4);
   const index = {
@@ -292,7 +292,7 @@ describe("an artifact with its proof file", () => {
     ["no-show", noShow, index.noShow],
     ["receipt", plain, index.receipt],
     ["credential", issued, index.credential],
-  ])("is logged: a %s", async (_, artifact, at) => {
+  ])("an artifact is logged by its proof file: a %s", async (_, artifact, at) => {
     const verdict = check(artifact, await fileOf(at), { ...trust, witnesses: [witnesses[0]!] });
     expect(verdict).toMatchObject({ valid: true });
     expect(verdict.checks.slice(-2)).toEqual([logged, witnessed]);
@@ -316,14 +316,17 @@ describe("an artifact with its proof file", () => {
       { witnesses: [witnesses[1]!] },
       "log.quorum_missing",
     ],
-  ])("is refused with %s", async (_, artifact, at, options, code) => {
-    expect(check(artifact, await fileOf(at), { ...trust, ...options })).toMatchObject({
-      valid: false,
-      code,
-    });
-  });
+  ])(
+    "an artifact with its proof file is refused with %s",
+    async (_, artifact, at, options, code) => {
+      expect(check(artifact, await fileOf(at), { ...trust, ...options })).toMatchObject({
+        valid: false,
+        code,
+      });
+    },
+  );
 
-  test("is refused when a log or a witness is demanded and there is no proof", () => {
+  test("an artifact is refused when a log or a witness is demanded and there is no proof", () => {
     expect(check(settlement, undefined)).toMatchObject({ valid: false, code: "log.entry_missing" });
     expect(check(settlement, undefined, { witnesses })).toMatchObject({
       code: "log.quorum_missing",
@@ -331,19 +334,19 @@ describe("an artifact with its proof file", () => {
     expect(check(settlement, undefined, {})).toMatchObject({ valid: true });
   });
 
-  test("stays refused for its own faults", async () => {
+  test("an artifact with a proof file stays refused for its own faults", async () => {
     const forged = { ...settlement, net: 2 };
     const verdict = check(forged, await fileOf(index.settlement));
     expect(verdict).toMatchObject({ code: "settlement.signature_invalid" });
   });
 
-  test("is refused when the leaf is the hash of two others", async () => {
+  test("an artifact with its proof file is refused when the leaf is the hash of two others", async () => {
     const inner = hashNode(new Uint8Array(32), new Uint8Array(32));
     const file = formatProofFile({ entry: inner, index: 0, proof: [], checkpoint: model.sign() });
     expect(check(settlement, file)).toMatchObject({ code: "log.entry_malformed" });
   });
 
-  test("is verified as a proof or a checkpoint alone, by the named key of the log only", async () => {
+  test("a proof or a checkpoint is verified alone, by the named key of the log only", async () => {
     const proof = await fileOf(index.settlement);
     const verdict = verifyArtifact(proof, { log: { ...trust, witnesses: [witnesses[0]!] } });
     expect(verdict).toMatchObject({ kind: "log_proof", valid: true });

@@ -237,13 +237,13 @@ describe.each(Object.entries(closings))(
   (_, closing) => {
     const closed = closeCase(closing);
 
-    test("is valid and settled", () => {
+    test("the evidence is valid and settled", () => {
       const { code, checks } = verifyEvidence(closed);
       expect(code).toBeUndefined();
       expect(checks).toContainEqual({ name: "settled", ok: true });
     });
 
-    test("is refused if a micro-unit of any posting is changed", () => {
+    test("the evidence is refused if a micro-unit of any posting is changed", () => {
       const { postings, inspection } = closed;
       const change = (list: readonly BundlePosting[], at: number) =>
         list.map((posting, index) =>
@@ -260,7 +260,7 @@ describe.each(Object.entries(closings))(
       expect(new Set(codes)).toEqual(new Set(["bundle.postings_mismatch"]));
     });
 
-    test("is refused with another due sum, fee, state or share", () => {
+    test("the evidence is refused with another due sum, fee, state or share", () => {
       const { inspection } = closed;
       const codeOf = (changes: Partial<BundleInspection>) =>
         verifyEvidence({ ...closed, inspection: { ...inspection, ...changes } }).code;
@@ -277,7 +277,7 @@ describe.each(Object.entries(closings))(
       );
     });
 
-    test("is refused without its inspection, and with a record that names no outcome", () => {
+    test("the evidence is refused without its inspection, and with a record that names no outcome", () => {
       const { inspection: __, ...hidden } = closed;
       expect(verifyEvidence(hidden).code).toBe("bundle.inspection_mismatch");
       const { suite: ___, signature: ____, outcome_hash: _____, ...body } = closed.settlements[0]!;
@@ -292,18 +292,21 @@ describe("the evidence of an inspection that is not closed", () => {
     ["inspecting", []],
     ["rejected", [offered]],
     ["disputed", [rejected, contested]],
-  ] as const)("is valid while it is %s, and says that nothing is paid yet", (state, verdicts) => {
-    const open = openCase(state, verdicts);
-    const text = formatBundle(signBundle(open, relay));
-    const verdict = verifyBundle(text, { publicKey: relay.publicKey });
-    expect(verdict.code).toBeUndefined();
-    expect(verdict.checks.some(({ name }) => name === "settled")).toBe(false);
-    expect(formatReport(verdict, JSON.parse(text))).toContain(
-      `not paid yet: 2.00 USD is held for an inspection, which is ${state}`,
-    );
-  });
+  ] as const)(
+    "the evidence of an open inspection is valid while it is %s, and says that nothing is paid yet",
+    (state, verdicts) => {
+      const open = openCase(state, verdicts);
+      const text = formatBundle(signBundle(open, relay));
+      const verdict = verifyBundle(text, { publicKey: relay.publicKey });
+      expect(verdict.code).toBeUndefined();
+      expect(verdict.checks.some(({ name }) => name === "settled")).toBe(false);
+      expect(formatReport(verdict, JSON.parse(text))).toContain(
+        `not paid yet: 2.00 USD is held for an inspection, which is ${state}`,
+      );
+    },
+  );
 
-  test("is refused with a settlement, or with the postings of one", () => {
+  test("the evidence of an open inspection is refused with a settlement, or with the postings of one", () => {
     const { settlements, postings } = closeCase(closings["closed in silence"]!);
     const open = openCase("inspecting", []);
     expect(verifyEvidence({ ...open, settlements, postings }).code).toBe(
@@ -312,7 +315,7 @@ describe("the evidence of an inspection that is not closed", () => {
     expect(verifyEvidence({ ...open, postings }).code).toBe("bundle.postings_mismatch");
   });
 
-  test("is refused if more than one part of the hold returned at the receipt", () => {
+  test("the evidence of an open inspection is refused if more than one part of the hold returned at the receipt", () => {
     const open = openCase("inspecting", []);
     const [from, to] = begun.postings;
     const codeOf = (...postings: readonly BundlePosting[]) =>
@@ -323,7 +326,7 @@ describe("the evidence of an inspection that is not closed", () => {
     expect(codeOf()).toBeUndefined();
   });
 
-  test("is refused if a contest has no bond", () => {
+  test("the evidence of an open inspection is refused if a contest has no bond", () => {
     const open = openCase("disputed", [rejected, contested]);
     const inspection = { ...open.inspection, postings: begun.postings };
     expect(verifyEvidence({ ...open, inspection }).code).toBe("bundle.postings_mismatch");
