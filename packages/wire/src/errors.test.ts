@@ -29,7 +29,7 @@ describe("the errors of the specification", () => {
     [404, "task.not_found", "not found or expired"],
     [409, "agent.key_changed", "Public key changed - succession record required"],
     [429, "rate.exceeded", "Rate limit exceeded"],
-  ])("answers %i for %s with a text about %s", (status, code, text) => {
+  ])("the error of status %i for %s has a text about %s", (status, code, text) => {
     expect(errors[code].status).toBe(status);
     expect(errors[code].text).toContain(text);
   });

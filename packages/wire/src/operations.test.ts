@@ -11,7 +11,7 @@ const namesOf = (rule: (row: Operation) => boolean) =>
   rows.filter(([, row]) => rule(row)).map(([name]) => name);
 
 describe("the operation table", () => {
-  test("allows public access to exactly the operations of this list", () => {
+  test("the operation table allows public access to exactly the operations of this list", () => {
     expect(namesOf((row) => row.auth === "public").toSorted()).toEqual([
       "agentCard",
       "bootstrap",
@@ -38,7 +38,7 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("reserves exactly these operations for the operator", () => {
+  test("the operation table reserves exactly these operations for the operator", () => {
     expect(namesOf((row) => row.auth === "master").toSorted()).toEqual([
       "acceptClock",
       "addPeer",
@@ -85,7 +85,7 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("lets no console session rotate a key, vote, deliver a result or create a code", () => {
+  test("no console session may rotate a key, vote, deliver a result or create a code", () => {
     const never = namesOf((row) => getOperatorLevel(row) === "never");
     expect(never).toEqual(
       expect.arrayContaining(["createSessionCode", "postResult", "rotateKey", "voteOnApproval"]),
@@ -102,7 +102,7 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("requires a single-use token for operations on money, keys and approvals", () => {
+  test("the operation table requires a single-use token for operations on money, keys and approvals", () => {
     expect(namesOf((row) => row.singleUse === true).toSorted()).toEqual([
       "approvePairing",
       "createCheckout",
@@ -116,7 +116,7 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("accepts an Idempotency-Key where a caller other than a peer creates tasks or moves money", () => {
+  test("an Idempotency-Key is accepted where a caller other than a peer creates tasks or moves money", () => {
     expect(namesOf((row) => row.keyed === true).toSorted()).toEqual([
       "cancelTask",
       "completeWithdrawal",
@@ -134,12 +134,12 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("contains no operation between relays", () => {
+  test("the operation table contains no operation between relays", () => {
     expect(namesOf((row) => row.auth === "peer")).toEqual([]);
     expect(namesOf(({ path }) => path.startsWith(FEDERATION_PREFIX))).toEqual([]);
   });
 
-  test("restricts money, keys, records and tasks to their own agent", () => {
+  test("the operation table restricts money, keys, records and tasks to their own agent", () => {
     expect(namesOf((row) => row.ownerOnly === true).toSorted()).toEqual([
       "addMessages",
       "appendEvents",
@@ -191,7 +191,7 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("limits the rate of all operations except the probes of an orchestrator", () => {
+  test("the operation table limits the rate of all operations except the probes of an orchestrator", () => {
     expect(namesOf((row) => row.tier === null).toSorted()).toEqual(["live", "ready"]);
   });
 
@@ -201,13 +201,13 @@ describe("the operation table", () => {
     ["write", 30],
     ["public", 20],
     ["expensive", 10],
-  ] as const)("allows operations of the tier %s %i times a minute", (tier, perMinute) => {
+  ] as const)("operations of the tier %s are allowed %i times a minute", (tier, perMinute) => {
     expect(limits.tiers[tier]).toBe(perMinute);
     expect(limits.rateWindowMs).toBe(60_000);
     expect(namesOf((row) => row.tier === tier)).not.toEqual([]);
   });
 
-  test("declares ownerOnly only with an agentId in the path, and a scope only with a token", () => {
+  test("ownerOnly is declared only with an agentId in the path, and a scope only with a token", () => {
     expect(namesOf((row) => row.ownerOnly === true && !row.path.includes("/:agentId"))).toEqual([]);
     expect(namesOf((row) => row.ownerOnly === true && row.auth !== "bearer")).toEqual([]);
     expect(namesOf((row) => row.scope !== undefined && row.auth !== "bearer")).toEqual([]);
@@ -215,7 +215,7 @@ describe("the operation table", () => {
     expect(scopes).toEqual(expect.arrayContaining([...named]));
   });
 
-  test("declares a body only for POST and PUT, and rawBody only for signed documents", () => {
+  test("a body is declared only for POST and PUT, and rawBody only for signed documents", () => {
     const withBody = namesOf((row) => row.body !== undefined);
     expect(namesOf(({ method }) => method === "POST" || method === "PUT")).toEqual(
       expect.arrayContaining(withBody),
@@ -232,14 +232,14 @@ describe("the operation table", () => {
     expect(withBody).toEqual(expect.arrayContaining(unread));
   });
 
-  test("contains each pair of method and path once", () => {
+  test("the operation table contains each pair of method and path once", () => {
     const places = rows.map(([, { method, path }]) => `${method} ${path}`);
     expect(new Set(places).size).toBe(places.length);
   });
 });
 
 describe.each(rows)("%s", (_, row) => {
-  test("declares a success and each of its refusals once", () => {
+  test("the operation declares a success and each of its refusals once", () => {
     const statuses = Object.keys(row.ok).map(Number);
     expect(statuses).not.toEqual([]);
     expect([200, 201, 202, 204, 304]).toEqual(expect.arrayContaining(statuses));

@@ -10,18 +10,18 @@ describe("annotateSchema", () => {
     ["plain", v.number(), { type: "number" }],
     ["piped", piped, { type: "string", minLength: 2 }],
     ["optional", v.optional(piped), { type: "string", minLength: 2 }],
-  ])("adds keywords to the JSON Schema of a %s schema", (_, schema, converted) => {
+  ])("annotateSchema adds keywords to the JSON Schema of a %s schema", (_, schema, converted) => {
     const annotated = annotateSchema(schema, { description: "A word." });
     expect(toJsonSchema(annotated)).toMatchObject({ ...converted, description: "A word." });
     expect(toJsonSchema(schema)).not.toHaveProperty("description");
   });
 
-  test("lets later keywords replace earlier ones", () => {
+  test("later keywords replace earlier ones", () => {
     const twice = annotateSchema(annotateSchema(piped, { description: "A" }), { description: "B" });
     expect(toJsonSchema(twice)).toMatchObject({ description: "B" });
   });
 
-  test("validates as the schema does, also as a part of others", () => {
+  test("an annotated schema validates as the schema does, also as a part of others", () => {
     const annotated = annotateSchema(piped, { description: "A word." });
     expect([v.is(annotated, "ab"), v.is(annotated, "a")]).toEqual([true, false]);
     const longer = v.object({ word: v.optional(v.pipe(annotated, v.maxLength(3))) });

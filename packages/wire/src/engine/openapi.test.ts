@@ -49,23 +49,23 @@ function* objectsIn(value: unknown): Iterable<Record<string, unknown>> {
 }
 
 describe("the OpenAPI document", () => {
-  test("has OpenAPI version 3.1 and the version of the relay", () => {
+  test("the OpenAPI document has OpenAPI version 3.1 and the version of the relay", () => {
     expect(document.openapi).toBe("3.1.0");
     expect(document.info.version).toBe("1.2.3");
   });
 
-  test("describes exactly the operations of the table", () => {
+  test("the OpenAPI document describes exactly the operations of the table", () => {
     const ids = Object.values(document.paths).flatMap((path) =>
       Object.values(path).map(({ operationId }) => operationId),
     );
     expect(ids.toSorted()).toEqual(Object.keys(operations).toSorted());
   });
 
-  test("consists of JSON values only", () => {
+  test("the OpenAPI document consists of JSON values only", () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   });
 
-  test("resolves each of its references within the document", () => {
+  test("the OpenAPI document resolves each of its references within the document", () => {
     const references = [...objectsIn(document)].flatMap(({ $ref }) =>
       $ref === undefined ? [] : [$ref],
     );
@@ -75,12 +75,12 @@ describe("the OpenAPI document", () => {
     for (const reference of references) expect(known).toContain(reference);
   });
 
-  test("does not require a body whose members are all optional", () => {
+  test("a body whose members are all optional is not required", () => {
     expect(describedAs(operations.presentCredentials).requestBody?.required).toBe(false);
     expect(describedAs(operations.putListing).requestBody?.required).toBe(true);
   });
 
-  test("describes a body by its input and an answer by its output", () => {
+  test("the OpenAPI document describes a body by its input and an answer by its output", () => {
     const listing = describedAs(operations.putListing);
     expect(JSON.stringify(listing.requestBody)).toContain(`"required":["capabilities"]`);
     expect(document.components.schemas["Listing"]).toMatchObject({
@@ -88,7 +88,7 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  test("lists the headers that a handler reads", () => {
+  test("the OpenAPI document lists the headers that a handler reads", () => {
     expect(describedAs(operations.getTaskEvents).parameters).toContainEqual({
       name: "Last-Event-ID",
       in: "header",
@@ -97,7 +97,7 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  test("lists the parameters of a query with their bounds", () => {
+  test("the OpenAPI document lists the parameters of a query with their bounds", () => {
     expect(describedAs(operations.listCandidates).parameters).toMatchObject([
       { name: "capability", in: "query", required: true },
       { name: "max_budget", in: "query", required: false, schema: { type: "number" } },
@@ -110,7 +110,7 @@ describe("the OpenAPI document", () => {
     ]);
   });
 
-  test("calls a whole number of a query, a body or an answer an integer", () => {
+  test("a whole number of a query, a body or an answer is called an integer", () => {
     const { after } = Object.fromEntries(
       describedAs(operations.getTask).parameters?.map(({ name, schema }) => [name, schema]) ?? [],
     );
@@ -122,7 +122,7 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  test("calls no time a number that may be a fraction", () => {
+  test("no time is called a number that may be a fraction", () => {
     const times = [...objectsIn(document)].flatMap(({ properties }) =>
       Object.entries(properties ?? {}).filter(([name]) => name.endsWith("_at")),
     );
@@ -140,7 +140,7 @@ const securityOf = {
 };
 
 describe.each<[string, Operation]>(Object.entries(operations))("%s", (_, row) => {
-  test("describes the statuses of its successes and refusals with their codes", () => {
+  test("the description of an operation has the statuses of its successes and refusals with their codes", () => {
     const { responses } = describedAs(row);
     const refusals = [...row.refusals, ...listImpliedRefusals(row)];
     const statuses = new Set([
@@ -153,7 +153,7 @@ describe.each<[string, Operation]>(Object.entries(operations))("%s", (_, row) =>
     }
   });
 
-  test("requires the security, parameters and body of its row", () => {
+  test("the description of an operation requires the security, parameters and body of its row", () => {
     const { security, parameters = [], requestBody } = describedAs(row);
     expect(security).toEqual(securityOf[row.auth]);
     expect(describedAs(row)["x-operator-only"]).toBe(row.auth === "master" || undefined);
@@ -182,11 +182,11 @@ describe("listImpliedRefusals", () => {
   test.each([
     ["live", ["server.failed", "server.unavailable"]],
     ["health", ["server.failed", "server.unavailable", "server.draining", "rate.exceeded"]],
-  ] as const)("returns for the public operation %s: %j", (name, codes) => {
+  ] as const)("listImpliedRefusals returns for the public operation %s: %j", (name, codes) => {
     expect(refusalsOf(name)).toEqual(codes);
   });
 
-  test("returns token refusals where a token is required, and owner and scope refusals where declared", () => {
+  test("listImpliedRefusals returns token refusals where a token is required, owner and scope refusals where declared", () => {
     expect(refusalsOf("getAgent")).toEqual(
       expect.arrayContaining(["auth.missing", "auth.device_not_authorized", "agent.revoked"]),
     );
@@ -199,7 +199,7 @@ describe("listImpliedRefusals", () => {
     expect(refusalsOf("getBalance")).not.toContain("auth.master_only");
   });
 
-  test("returns body refusals for operations with a body, and request.invalid with a body or a query", () => {
+  test("listImpliedRefusals returns body refusals for a body, and request.invalid for a body or a query", () => {
     expect(refusalsOf("deposit")).toEqual(
       expect.arrayContaining(["request.malformed_json", "request.too_large", "request.media_type"]),
     );

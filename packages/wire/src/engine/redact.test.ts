@@ -12,7 +12,7 @@ test.each([
   ['{"api_key": "k1", "page": 2}', `{"api_key": "${REDACTED}", "page": 2}`],
   ["the token ghp_0123456789abcdef is wrong", `the token ${REDACTED} is wrong`],
   ["token: ghp_0123456789abcdef", `token: ${REDACTED}`],
-])("H7: redacts the secret of %s", (text, clean) => {
+])("H7: the secret of %s is redacted", (text, clean) => {
   expect(redact(text)).toBe(clean);
 });
 
@@ -22,12 +22,12 @@ test.each([
   "Unexpected token internationalization",
   "auth.unknown_token for /agent/01890000-0000-7000-8000-000000000001/task",
   "max_tokens 20000000000000000000",
-])("H7: does not change a text without a secret: %s", (text) => {
+])("H7: a text without a secret is not changed: %s", (text) => {
   expect(redact(text)).toBe(text);
 });
 
 test.each(["token ", "token=", 'token"', "token:\t", "a", "eyJ", "bearer "])(
-  "H7: redacts a hostile text of many %j in linear time",
+  "H7: a hostile text of many %j is redacted in linear time",
   (piece) => {
     const text = piece.repeat(1_000_000 / piece.length);
     const startedAt = performance.now();
@@ -44,6 +44,6 @@ test.each([
   ["'secret':'abc'", `'secret':'${REDACTED}'`],
   ['"secret":"abc"', `"secret":"${REDACTED}"`],
   ["cookie\t0123456789abcdef", `cookie\t${REDACTED}`],
-])("H7: redacts a secret without surrounding words: %s", (text, clean) => {
+])("H7: a secret without surrounding words is redacted: %s", (text, clean) => {
   expect(redact(text)).toBe(clean);
 });

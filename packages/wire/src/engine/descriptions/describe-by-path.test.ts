@@ -3,7 +3,7 @@ import { describeByPath } from "./describe-by-path.ts";
 
 const text = { type: "string" };
 
-test("describes members by their path, through arrays and alternatives", () => {
+test("members are described by their path, through arrays and alternatives", () => {
   const schema = {
     properties: {
       id: text,
@@ -25,14 +25,14 @@ test("describes members by their path, through arrays and alternatives", () => {
   });
 });
 
-test("describes a member with the name of a keyword", () => {
+test("a member with the name of a keyword is described", () => {
   const schema = { properties: { description: text, properties: text } };
   expect(describeByPath(schema, { properties: "P." })).toEqual({
     properties: { description: text, properties: { ...text, description: "P." } },
   });
 });
 
-test("replaces a description by the one of the path, and keeps others", () => {
+test("a description is replaced by the one of the path, and others are kept", () => {
   const schema = { properties: { a: { description: "Old." }, b: { description: "Kept." } } };
   expect(describeByPath(schema, { a: "New." })).toEqual({
     properties: { a: { description: "New." }, b: { description: "Kept." } },

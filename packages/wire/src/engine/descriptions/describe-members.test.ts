@@ -2,19 +2,19 @@ import { describe, expect, test } from "vitest";
 import { describeMembers } from "./describe-members.ts";
 
 describe("describeMembers", () => {
-  test("describes a member by its name", () => {
+  test("describeMembers describes a member by its name", () => {
     expect(describeMembers({ task_id: { type: "string" }, ok: { type: "boolean" } })).toEqual({
       task_id: { description: "The id of the task.", type: "string" },
       ok: { type: "boolean" },
     });
   });
 
-  test("keeps the description that a schema has", () => {
+  test("describeMembers keeps the description that a schema has", () => {
     const own = { description: "Another." };
     expect(describeMembers({ task_id: own })).toEqual({ task_id: own });
   });
 
-  test.each(["constructor", "toString"])("finds no description for %s", (name) => {
+  test.each(["constructor", "toString"])("describeMembers finds no description for %s", (name) => {
     expect(describeMembers({ [name]: {} })).toEqual({ [name]: {} });
   });
 });

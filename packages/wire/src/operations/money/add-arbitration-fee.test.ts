@@ -7,6 +7,6 @@ test.each([
   [0.000001, 0.010001],
   [0.5, 0.525],
   [1_000_000_000, undefined],
-])("adds to the price %f the fee of its inspection: %f", (price, sum) => {
+])("the price %f with the fee of its inspection is %f", (price, sum) => {
   expect(addArbitrationFee(price, { fee_rate: 0.05, fee_min: 0.01 })).toBe(sum);
 });
