@@ -142,7 +142,7 @@ async function readEvidenceSizes() {
 }
 
 describe("agent-monitor on an honest log", () => {
-  it("is quiet, and remembers the head in a file that only its owner can read", async () => {
+  it("agent-monitor is quiet, and remembers the head in a file that only its owner can read", async () => {
     expect(await monitor(withWitness())).toMatchObject({
       exitCode: 0,
       out: "quiet at 300 entries\n",
@@ -156,7 +156,7 @@ describe("agent-monitor on an honest log", () => {
     expect(await monitor()).toMatchObject({ exitCode: 0 });
   });
 
-  it("reads only the entries that are new", async () => {
+  it("agent-monitor reads only the entries that are new", async () => {
     await monitor();
     fill(site.log, 300, 600);
     const before = server.received.length;
@@ -168,14 +168,14 @@ describe("agent-monitor on an honest log", () => {
     ]);
   });
 
-  it("begins with a log of no entries", async () => {
+  it("agent-monitor begins with a log of no entries", async () => {
     site = serve(new ModelLog(1));
     expect(await monitor()).toMatchObject({ exitCode: 0, out: "quiet at 0 entries\n" });
     fill(site.log, 0, 3);
     expect(await monitor()).toMatchObject({ exitCode: 0, out: "quiet at 3 entries\n" });
   });
 
-  it("reports an unknown receipt and an unknown settlement once", async () => {
+  it("agent-monitor reports an unknown receipt and an unknown settlement once", async () => {
     site.log.append(entryOf.receipt({ agent_id: "me" }, { time: 1, publicKey: KEY, ref: "t" }));
     site.log.append(settle("strange", "me"));
     const watch = ["--agent", "me", "--key", KEY];
@@ -186,7 +186,7 @@ describe("agent-monitor on an honest log", () => {
     expect(await monitor(watch)).toMatchObject({ exitCode: 0 });
   });
 
-  it("reports a second settlement of a known task in a later round", async () => {
+  it("agent-monitor reports a second settlement of a known task in a later round", async () => {
     const known = join(folder, "known.txt");
     await writeFile(known, `# mine\nmine\n`);
     site.log.append(settle("mine", "me"));
@@ -198,7 +198,7 @@ describe("agent-monitor on an honest log", () => {
   });
 
   it.each([300, 17_000])(
-    "TL11 reports a second settlement of a task whose receipt is in a bundle behind the first, in %i entries",
+    "TL11 agent-monitor reports a second settlement of a task whose receipt is in a later bundle, in %i entries",
     async (size) => {
       const receipt = { agent_id: "me" };
       const known = join(folder, "known.txt");
@@ -223,7 +223,7 @@ describe("agent-monitor on an honest log", () => {
     },
   );
 
-  it("reports a published head that stays behind for more than an hour", async () => {
+  it("agent-monitor reports a published head that stays behind for more than an hour", async () => {
     site.checkpoint = () => site.log.sign([], 200);
     expect(await monitor()).toMatchObject({ exitCode: 0 });
     expect(await monitor([], NOW + 3_600_000)).toMatchObject({ exitCode: 0 });
@@ -235,20 +235,20 @@ describe("agent-monitor on an honest log", () => {
 });
 
 describe("agent-monitor on a lying log", () => {
-  it("reports a log that went back, with both checkpoints as evidence", async () => {
+  it("agent-monitor reports a log that went back, with both checkpoints as evidence", async () => {
     await monitor();
     site.checkpoint = () => site.log.sign([], 200);
     await expectAlarm("monitor.rolled_back");
     expect(await readEvidenceSizes()).toEqual([300, 200]);
   });
 
-  it.each([300, 301, 700])("reports another history of %i entries", async (size) => {
+  it.each([300, 301, 700])("agent-monitor reports another history of %i entries", async (size) => {
     await monitor();
     site = serve(fork(size));
     await expectAlarm("monitor.split_view");
   });
 
-  it("reports a witness that saw another log, whatever its size", async () => {
+  it("agent-monitor reports a witness that saw another log, whatever its size", async () => {
     for (const size of [300, 200, 400]) {
       const lie = fork(size);
       site.witnessed = () => lie.sign([witness]);
@@ -258,7 +258,7 @@ describe("agent-monitor on a lying log", () => {
     }
   });
 
-  it("takes nothing from a witness that shows a head that the log did not sign", async () => {
+  it("agent-monitor takes nothing from a witness that shows a head that the log did not sign", async () => {
     const stranger = fill(new ModelLog(9), 0, 300);
     site.witnessed = () => stranger.sign([witness]);
     expect(await monitor(withWitness())).toMatchObject({ exitCode: 0 });
@@ -270,7 +270,7 @@ describe("agent-monitor on a lying log", () => {
     ["a changed hash of a tile", "tile/1/000.p/1"],
     ["a changed entry", "tile/entries/000"],
     ["a changed hash at the edge", "tile/0/001.p/44"],
-  ])("reports %s", async (_, path) => {
+  ])("agent-monitor reports %s", async (_, path) => {
     const honest = site.tile;
     site.tile = (asked) => {
       const bytes = honest(asked);
@@ -279,14 +279,14 @@ describe("agent-monitor on a lying log", () => {
     await expectAlarm("monitor.bad_tile");
   });
 
-  it("reports tiles that are missing, too short or endless", async () => {
+  it("agent-monitor reports tiles that are missing, too short or endless", async () => {
     for (const bytes of [undefined, new Uint8Array(32), new Uint8Array(1_000_000)]) {
       site.tile = () => bytes;
       await expectAlarm("monitor.bad_tile");
     }
   });
 
-  it("TL7 reports a made-up root of 2^52 entries after one bundle, however many the log serves", async () => {
+  it("TL7 agent-monitor reports a made-up root of 2^52 entries after one bundle, however many the log serves", async () => {
     const size = 2 ** 52;
     const hash = new Uint8Array(32).fill(3);
     const top = new Uint8Array(16 * 32).fill(7);
@@ -326,7 +326,7 @@ describe("agent-monitor on a lying log", () => {
       "log.malformed",
       () => site.log.sign() + site.log.sign().split("\n\n")[1]!.repeat(64),
     ],
-  ])("reports %s as a head", async (_, code, note) => {
+  ])("agent-monitor reports %s as a head", async (_, code, note) => {
     await monitor();
     site.checkpoint = note;
     const { exitCode, out } = await monitor();
@@ -336,21 +336,21 @@ describe("agent-monitor on a lying log", () => {
     });
   });
 
-  it("TL7 follows no redirect, and takes a log that redirects as one that cannot be reached", async () => {
+  it("TL7 agent-monitor follows no redirect, and takes a log that redirects as one that cannot be reached", async () => {
     await monitor();
     site.redirect = `${server.baseUrl}/elsewhere`;
     expect(await monitor()).toMatchObject({ exitCode: 3 });
     expect(server.received.map(({ url }) => url)).not.toContain("/elsewhere");
   });
 
-  it("TL7 takes nothing from a witness that answers without end, redirects or shows another log", async () => {
+  it("TL7 agent-monitor takes nothing from a witness that answers without end, redirects or shows another log", async () => {
     for (const answer of ["a".repeat(1_000_000), other.sign(), ""]) {
       site.witnessed = () => answer;
       expect(await monitor(withWitness())).toMatchObject({ exitCode: 0 });
     }
   });
 
-  it("TL7 keeps its memory when a log enters thousands of keys for a watched agent", async () => {
+  it("TL7 agent-monitor keeps its memory when a log enters thousands of keys for a watched agent", async () => {
     for (let count = 0; count < 12_000; count++) {
       const binding = { agent_id: "me", public_key: KEY, device_id: null, valid_from: count };
       site.log.append(entryOf.keyBound(binding, { time: 1 }));
@@ -360,7 +360,7 @@ describe("agent-monitor on a lying log", () => {
     expect(out.trim().split("\n")).toHaveLength(10_000);
   });
 
-  it("reports a head that is not signed, is of another log, or that too few witnesses cosigned", async () => {
+  it("agent-monitor reports a head that is unsigned, of another log, or cosigned by too few witnesses", async () => {
     site.checkpoint = () => "no note\n";
     await expectAlarm("log.malformed");
     site.checkpoint = () => fill(new ModelLog(9), 0, 3).sign();
@@ -372,7 +372,7 @@ describe("agent-monitor on a lying log", () => {
     await expectAlarm("log.cosignature_invalid", withWitness());
   });
 
-  it("reports a latest head that contradicts the published one", async () => {
+  it("agent-monitor reports a latest head that contradicts the published one", async () => {
     const lie = fork(300);
     site.latest = () => lie.sign();
     await expectAlarm("monitor.split_view");
@@ -380,7 +380,7 @@ describe("agent-monitor on a lying log", () => {
 });
 
 describe("agent-monitor on a log that stops answering", () => {
-  it("TL10 reports two heads of one size, whatever the log answers", async () => {
+  it("TL10 agent-monitor reports two heads of one size, whatever the log answers", async () => {
     const lie = fork(300);
     site.witnessed = () => lie.sign([witness]);
     site.isBusy = (path) => path.startsWith("tile/");
@@ -394,7 +394,7 @@ describe("agent-monitor on a log that stops answering", () => {
     await expectAlarm("monitor.split_view", withWitness());
   });
 
-  it("TL10 reports a witness that contradicts the stored head when the log answers nothing", async () => {
+  it("TL10 agent-monitor reports a witness that contradicts the stored head when the log answers nothing", async () => {
     await monitor();
     const lie = fork(300);
     site.witnessed = () => lie.sign([witness]);
@@ -406,7 +406,7 @@ describe("agent-monitor on a log that stops answering", () => {
     ["a first round", 0],
     ["a later round", 1],
   ])(
-    "TL10 keeps a head that %s did not find in the tree until the log answers again",
+    "TL10 agent-monitor keeps a head that %s did not find in the tree until the log answers again",
     async (_, rounds) => {
       if (rounds > 0) await monitor();
       const lie = fork(310);
@@ -421,7 +421,7 @@ describe("agent-monitor on a log that stops answering", () => {
     },
   );
 
-  it("TL10 is quiet again about an honest log that could not be reached, and keeps no head of it", async () => {
+  it("TL10 agent-monitor is quiet again about an honest log that could not be reached, and keeps no head of it", async () => {
     site.witnessed = () => site.log.sign([witness], 200);
     site.isBusy = (path) => path.startsWith("tile/");
     expect(await monitor(withWitness())).toMatchObject({ exitCode: 3 });
@@ -431,13 +431,13 @@ describe("agent-monitor on a log that stops answering", () => {
     expect(await readState()).toMatchObject({ checkpoint: site.checkpoint(), unproven: [] });
   });
 
-  it("TL10 reports a latest head of another history before it is published", async () => {
+  it("TL10 agent-monitor reports a latest head of another history before it is published", async () => {
     const lie = fork(310);
     site.latest = () => lie.sign();
     await expectAlarm("monitor.split_view");
   });
 
-  it("reports a log without a head as rolled back once it has shown one, and not before", async () => {
+  it("agent-monitor reports a log without a head as rolled back once it has shown one, and not before", async () => {
     site.checkpoint = () => null;
     expect(await monitor()).toMatchObject({ exitCode: 3 });
     site.checkpoint = () => site.log.sign();
@@ -448,7 +448,7 @@ describe("agent-monitor on a log that stops answering", () => {
 });
 
 describe("agent-monitor without a log", () => {
-  it("exits with 3 when the log cannot be reached, and keeps its state", async () => {
+  it("agent-monitor exits with 3 when the log cannot be reached, and keeps its state", async () => {
     await monitor();
     const before = await readFile(stateFile(), "utf8");
     await server[Symbol.asyncDispose]();
@@ -456,7 +456,7 @@ describe("agent-monitor without a log", () => {
     expect(await readFile(stateFile(), "utf8")).toBe(before);
   });
 
-  it("goes on from a state of a version that kept no heads that were not found in the tree", async () => {
+  it("agent-monitor goes on from the state of a version that kept no heads missing from the tree", async () => {
     await monitor();
     const { unproven: _, ...older } = await readState();
     await writeFile(stateFile(), JSON.stringify(older));
@@ -466,7 +466,7 @@ describe("agent-monitor without a log", () => {
     await expectAlarm("monitor.rolled_back");
   });
 
-  it("exits with 2 for a state that cannot be read or is of another log, and changes nothing", async () => {
+  it("agent-monitor exits with 2 for a state that is unreadable or of another log, and changes nothing", async () => {
     for (const text of ["", "{}", '{"log":"x","checkpoint":"","first_seen_at":0,"seen":[]}']) {
       await writeFile(stateFile(), text);
       expect(await monitor()).toMatchObject({ exitCode: 2 });
@@ -482,7 +482,7 @@ describe("agent-monitor without a log", () => {
     [["--witness", "none"], "--witness takes"],
     [["--quorum", "1"], "--quorum takes"],
     [["--unknown"], "unknown"],
-  ])("exits with 2 for the wrong usage %j", async (args, text) => {
+  ])("agent-monitor exits with 2 for the wrong usage %j", async (args, text) => {
     const { exitCode, err } = await monitor(args);
     expect(exitCode).toBe(2);
     expect(err).toContain(text);

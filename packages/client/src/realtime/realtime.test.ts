@@ -178,7 +178,7 @@ describe("connectSocket", () => {
 });
 
 describe("send of a socket", () => {
-  test("send is refused before `ready` and accepts every message afterwards", async () => {
+  test("`send` is refused before `ready` and accepts every message afterwards", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
     const { said, sendMessage } = await relay.peers.take();
@@ -191,7 +191,7 @@ describe("send of a socket", () => {
     expect(mine.send({ type: "ping" })).toEqual({ ok: false, code: "socket.not_ready" });
   });
 
-  test("send refuses a message above 1 MiB", async () => {
+  test("`send` refuses a message above 1 MiB", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
     const { said, sendMessage } = await relay.peers.take();
@@ -210,7 +210,7 @@ describe("send of a socket", () => {
     expect(await said.take()).toEqual(fitting);
   });
 
-  test("send is refused while 4 MiB wait for a relay that does not read", async () => {
+  test("`send` is refused while 4 MiB wait for a relay that does not read", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
     const { socket, sendMessage } = await relay.peers.take();
