@@ -28,7 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 if (!isBuilt) console.warn(`NOT AS BUILT: ${builtMain} is not there, run pnpm build`);
 const options = isBuilt ? { main: builtMain } : {};
 
-test("MN13 RC2 keeps every acknowledged task, receipt and posting after kill -9 under load", async () => {
+test("MN13 RC2 a relay keeps every acknowledged task, receipt and posting after kill -9 under load", async () => {
   const env = { ...minimalEnv, AGENT_DB_PATH: join(folder, "relay.db") };
   let relay = startRelay(env, options);
   const load = await createLoadAgents(await relay.baseUrl);

@@ -124,7 +124,7 @@ describe.runIf(onlyOn("sqlite"))("a backup", () => {
       (file) => writeFileSync(file, "x".repeat(4_096)),
       "database.foreign",
     ],
-  ])("refuses a backup of a database %s", async (_, make, code) => {
+  ])("a backup of a database %s is refused", async (_, make, code) => {
     make(path);
     const { ok, text } = await run("backup", copy);
     expect([ok, text.split(":")[0]]).toEqual([false, code]);
@@ -133,7 +133,7 @@ describe.runIf(onlyOn("sqlite"))("a backup", () => {
 });
 
 describe.runIf(onlyOn("sqlite"))("restoring", () => {
-  test("restores the rows of a backup and does not change the backup", async () => {
+  test("restoring writes the rows of a backup and does not change the backup", async () => {
     await filled();
     await run("backup", copy);
     const bytes = readFileSync(copy);

@@ -12,7 +12,7 @@ afterEach(async () => {
   t = undefined;
 });
 
-test("logs a job that fails and still runs the others", async () => {
+test("a job that fails is logged, and the others still run", async () => {
   t = await startTestRelay();
   await t.relay.close();
   await expect(t.relay.tick()).resolves.toBeUndefined();
@@ -22,7 +22,7 @@ test("logs a job that fails and still runs the others", async () => {
   expect(failed).toContain("integrate-log");
 });
 
-test("runs a job when it is due, not at every tick", async () => {
+test("a job runs when it is due, not at every tick", async () => {
   t = await startTestRelay({ AGENT_TASK_TTL_MS: "1" });
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   await t.relay.tick();
@@ -35,7 +35,7 @@ test("runs a job when it is due, not at every tick", async () => {
   expect(t.listLogged("task.expired")).toHaveLength(1);
 });
 
-test("runs every job of a turn even though each purge has a backlog without end", async () => {
+test("every job of a turn runs even though each purge has a backlog without end", async () => {
   const purges = [
     "purge-old-tasks",
     "purge-ended-budgets",

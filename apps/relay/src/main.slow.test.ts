@@ -124,7 +124,7 @@ describe("the command", () => {
     expect(stdout).not.toContain("no-relay");
   });
 
-  test("refuses an unknown argument with one line and a hint", async () => {
+  test("the command refuses an unknown argument with one line and a hint", async () => {
     expect(await output(["--listen"], minimalEnv)).toEqual({
       code: 2,
       stdout: "",
@@ -185,7 +185,7 @@ describe("HO14 a start is refused", () => {
     },
   );
 
-  test("refuses to start when its port is in use", async () => {
+  test("the relay refuses to start when its port is in use", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((listening) => taken.once("listening", listening));
     const { port } = taken.address() as { port: number };
@@ -202,17 +202,20 @@ describe("HO14 a start is refused", () => {
       "database.damaged",
       () => spoilt((whole) => whole.fill(7, 4_096, 9_000)),
     ],
-  ])("refuses to start with a database %s and does not change its file", async (_, code, make) => {
-    const path = await make();
-    const before = bytesOf(path);
-    const lines = await refusedStart({ ...minimalEnv, AGENT_DB_PATH: path });
-    expect(lines).toMatchObject([{ level: "error", msg: "relay.start_refused", code }]);
-    expect(lines[0]?.["detail"]).toContain(path);
-    expect(bytesOf(path)).toEqual(before);
-  });
+  ])(
+    "the relay refuses to start with a database %s and does not change its file",
+    async (_, code, make) => {
+      const path = await make();
+      const before = bytesOf(path);
+      const lines = await refusedStart({ ...minimalEnv, AGENT_DB_PATH: path });
+      expect(lines).toMatchObject([{ level: "error", msg: "relay.start_refused", code }]);
+      expect(lines[0]?.["detail"]).toContain(path);
+      expect(bytesOf(path)).toEqual(before);
+    },
+  );
 
   test.runIf(onlyOn("sqlite"))(
-    "refuses to start with the database of a running relay",
+    "the relay refuses to start with the database of a running relay",
     async () => {
       const env = { ...minimalEnv, AGENT_DB_PATH: join(folder, "shared.db") };
       const first = startRelay(env);
@@ -258,7 +261,7 @@ describe.runIf(onlyOn("sqlite"))("HO13 the relay's key", () => {
     for (const file of files) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   }
 
-  test("keeps the relay's key private and seals it once there is a passphrase", async () => {
+  test("the relay's key is kept private and sealed once there is a passphrase", async () => {
     const path = join(folder, "sealed.db");
     const plain = { ...minimalEnv, AGENT_DB_PATH: path };
     const first = startRelay(plain);

@@ -25,12 +25,15 @@ describe.each<[string, Operation]>(Object.entries(operations))("the examples of 
     schema === undefined || schema.type === "undefined" ? [] : [[what, content, schema] as const],
   );
 
-  test.each(bodies)("are what the operation takes and answers: %s", (_what, content, schema) => {
-    expect(Object.keys(content)).not.toEqual([]);
-    for (const [type, { example }] of Object.entries(content)) {
-      const isText = type !== "application/json";
-      const checked = v.safeParse(isText ? v.pipe(v.string(), v.nonEmpty()) : schema, example);
-      expect([type, checked.issues ?? []]).toEqual([type, []]);
-    }
-  });
+  test.each(bodies)(
+    "the examples are what the operation takes and answers: %s",
+    (_what, content, schema) => {
+      expect(Object.keys(content)).not.toEqual([]);
+      for (const [type, { example }] of Object.entries(content)) {
+        const isText = type !== "application/json";
+        const checked = v.safeParse(isText ? v.pipe(v.string(), v.nonEmpty()) : schema, example);
+        expect([type, checked.issues ?? []]).toEqual([type, []]);
+      }
+    },
+  );
 });

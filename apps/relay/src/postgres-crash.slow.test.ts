@@ -114,7 +114,7 @@ async function killInEachWay(kinds: readonly (() => Promise<void>)[]) {
 }
 
 test.runIf(onlyOn("postgres"))(
-  "MN13 loses and doubles nothing when processes, the server or the answer to a COMMIT are gone",
+  "MN13 nothing is lost or doubled when processes, the server or the answer to a COMMIT are gone",
   async () => {
     await Promise.all([start(), start()]);
     const sums = { tasks: 0, settlements: 0, deposits: 0 };

@@ -239,7 +239,7 @@ describe("IN8 over a whole run", () => {
     for (const line of lines) expect(line).toMatchObject({ service: "relay" });
   });
 
-  test("IN9 logs no unexpected error", () => {
+  test("IN9 no unexpected error is logged", () => {
     expect(relay.stderr()).toBe("");
   });
 });

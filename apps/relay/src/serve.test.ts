@@ -84,7 +84,7 @@ const bodyIn = ({ answer }: Said) =>
 
 const task = '{"prompt": "work"}';
 
-test("gives clients 10 s for headers, 30 s for a request and 60 s between two, checked every second", () => {
+test("clients have 10 s for headers, 30 s for a request and 60 s between two, checked every second", () => {
   expect(SERVER_TIMEOUTS).toEqual({
     headersTimeout: 10_000,
     requestTimeout: 30_000,
@@ -113,13 +113,13 @@ describe("IN5 a slow client is disconnected with a reason", () => {
     expect(bodyIn(said)).toMatchObject({ code: "request.timeout", status: 408 });
   });
 
-  test("closes a client that is idle after its response without a message", async () => {
+  test("a client that is idle after its response is closed without a message", async () => {
     const said = await say(["GET /health HTTP/1.1\r\nHost: relay\r\n\r\n"]);
     expect(said.ms).toBeLessThan(longest);
     expect(statusesIn(said)).toEqual([200]);
   });
 
-  test("serves others while 100 slow clients are connected", async () => {
+  test("the relay serves others while 100 slow clients are connected", async () => {
     const crowd = Array.from({ length: 100 }, (_, i) => say(slow[i % slow.length]![1](), 20));
     for (let i = 0; i < 10; i += 1) {
       const began = performance.now();
@@ -131,7 +131,7 @@ describe("IN5 a slow client is disconnected with a reason", () => {
     expect(new Set(said.flatMap(statusesIn))).toEqual(new Set([408]));
   });
 
-  test("does not treat a long poll as a slow client", async () => {
+  test("the relay does not treat a long poll as a slow client", async () => {
     const open = await t.asOperator("POST", "/agent/0199a000-0000-7000-8000-000000000000/task", {
       prompt: "work",
     });
@@ -146,37 +146,37 @@ describe("IN5 a slow client is disconnected with a reason", () => {
 });
 
 describe("IN6 an odd request", () => {
-  test("answers a compressed body with 415", async () => {
+  test("the relay answers a compressed body with 415", async () => {
     const body = gzipSync(task);
     const headers = ["Content-Encoding: gzip", `Content-Length: ${body.length}`, last];
     const said = await say([Buffer.concat([Buffer.from(post(headers)), body])]);
     expect(statusesIn(said)).toEqual([415]);
   });
 
-  test("answers a body longer than declared with 400 and no effect", async () => {
+  test("the relay answers a body longer than declared with 400 and no effect", async () => {
     const path = "/agent/excess/task";
     const said = await say([post([`Content-Length: ${task.length - 1}`], path) + task]);
     expect(statusesIn(said)).toEqual([400]);
     expect((await t.asOperator("GET", "/agent/excess/tasks")).body).toMatchObject({ tasks: [] });
   });
 
-  test("answers Expect: 100-continue with 100", async () => {
+  test("the relay answers Expect: 100-continue with 100", async () => {
     const headers = ["Expect: 100-continue", `Content-Length: ${task.length}`, last];
     expect(statusesIn(await say([post(headers), task], 50))).toEqual([100, 201]);
   });
 
-  test("accepts a request with an unknown Expect", async () => {
+  test("the relay accepts a request with an unknown Expect", async () => {
     const headers = ["Expect: more", `Content-Length: ${task.length}`, last];
     expect(statusesIn(await say([post(headers) + task]))).toEqual([201]);
   });
 
-  test("accepts a chunked request", async () => {
+  test("the relay accepts a chunked request", async () => {
     const chunks = task.replaceAll(/./g, (byte) => `1\r\n${byte}\r\n`);
     const said = await say([post(["Transfer-Encoding: chunked", last]), `${chunks}0\r\n\r\n`]);
     expect(statusesIn(said)).toEqual([201]);
   });
 
-  test("answers a chunked request above 1 MiB with 413 before its end", async () => {
+  test("the relay answers a chunked request above 1 MiB with 413 before its end", async () => {
     const piece = `10000\r\n${" ".repeat(65_536)}\r\n`;
     const said = await say([post(["Transfer-Encoding: chunked"]), piece.repeat(20)]);
     expect(statusesIn(said)[0]).toBe(413);
@@ -194,7 +194,7 @@ describe("IN6 an odd request", () => {
     ["without a Host", "GET /health HTTP/1.1\r\nConnection: close\r\n\r\n"],
     ["whose Host is none", "GET /health HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n"],
     ["for no path", "OPTIONS * HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n\r\n"],
-  ])("answers %s with 400 as JSON", async (_, text) => {
+  ])("the relay answers %s with 400 as JSON", async (_, text) => {
     const said = await say([text]);
     expect(statusesIn(said)).toEqual([400]);
     expect(bodyIn(said)).toMatchObject({ code: "request.invalid", status: 400 });

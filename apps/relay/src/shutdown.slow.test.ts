@@ -15,7 +15,7 @@ const env = { ...minimalEnv, AGENT_DB_PATH: join(folder, "relay.db") };
 afterEach(endRelays);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("HO15 stops on SIGTERM under load without losing an acknowledged request", async () => {
+test("HO15 a relay stops on SIGTERM under load without losing an acknowledged request", async () => {
   const relay = startRelay(env);
   const url = await relay.baseUrl;
   const load = await createLoadAgents(url);

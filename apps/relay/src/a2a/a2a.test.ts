@@ -113,8 +113,8 @@ function raw(method: string, params: object, headers: Record<string, string> = {
   }).then(async (answer) => ({ status: answer.status, body: (await answer.json()) as unknown }));
 }
 
-describe("an agent's card", () => {
-  test("gives the official client the agent's skills, prices and address", async () => {
+describe("cards of agents", () => {
+  test("an agent's card gives the official client the agent's skills, prices and address", async () => {
     const resolver = new DefaultAgentCardResolver({ fetchImpl: as(boss) });
     expect(await resolver.resolve(t.baseUrl, cardPath(worker))).toMatchObject({
       name: worker.agentId,
@@ -144,13 +144,13 @@ describe("an agent's card", () => {
     });
   });
 
-  test("is public and names the token that a call needs; a revoked agent has none", async () => {
+  test("an agent's card is public and names the token that a call needs; a revoked agent has none", async () => {
     expect((await t.request("GET", cardPath(worker))).status).toBe(200);
     await t.asOperator("POST", `/api/v1/agents/${worker.agentId}/revoke`, { reason: "leaked" });
     expect((await t.request("GET", cardPath(worker))).status).toBe(404);
   });
 
-  test("has the registered name of the agent and the configured address of the relay", async () => {
+  test("an agent's card has the registered name of the agent and the configured address of the relay", async () => {
     const known = await startTestRelay({ AGENT_BASE_URL: "https://relay.example/base/" });
     const { agentId } = await known.createWorker(1);
     const { body } = await known.asOperator("GET", `/a2a/${agentId}/.well-known/agent-card.json`);
@@ -159,14 +159,14 @@ describe("an agent's card", () => {
     await known.close();
   });
 
-  test("leaves the relay's own card in place, which is public too", async () => {
+  test("an agent's card leaves the relay's own card in place, which is public too", async () => {
     const card = await new DefaultAgentCardResolver().resolve(t.baseUrl);
     expect(card.supportedInterfaces).toMatchObject([{ url: `${t.baseUrl}/openapi.json` }]);
   });
 });
 
-describe("a message", () => {
-  test("becomes a task that is awaited to its end; the signed receipt is an artifact that verifies", async () => {
+describe("messages", () => {
+  test("a message becomes a task that is awaited to its end; the signed receipt is an artifact that verifies", async () => {
     const client = await clientOf(boss);
     const sending = client.sendMessage(saying("work"));
     await settleEventLoop();
@@ -184,7 +184,7 @@ describe("a message", () => {
     await expectConsistentBooks(t);
   });
 
-  test("is answered with the open task after the longest wait of a poll", async () => {
+  test("a message is answered with the open task after the longest wait of a poll", async () => {
     const client = await clientOf(boss);
     const sending = client.sendMessage(saying("work"));
     await settleEventLoop();
@@ -193,7 +193,7 @@ describe("a message", () => {
     expect(task.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
   });
 
-  test("returns its task when it is sent again, and is refused with another text", async () => {
+  test("a message that is sent again returns its task, and is refused with another text", async () => {
     const client = await clientOf(boss);
     const [first, again] = [await submitted(client, "work"), await submitted(client, "work")];
     expect(again.id).toBe(first.id);
@@ -203,7 +203,7 @@ describe("a message", () => {
     });
   });
 
-  test("becomes one task and is paid for once when it is sent five times at once", async () => {
+  test("a message becomes one task and is paid for once when it is sent five times at once", async () => {
     const client = await clientOf(boss);
     const sent = await Promise.allSettled(
       Array.from({ length: 5 }, () => submitted(client, "work")),
@@ -214,7 +214,7 @@ describe("a message", () => {
     await expectConsistentBooks(t);
   });
 
-  test("carries the terms of its task in the metadata: a price above the budget is refused", async () => {
+  test("a message carries the terms of its task in the metadata: a price above the budget is refused", async () => {
     const client = await clientOf(boss);
     const metadata = { [DELEGATION_EXTENSION]: { max_budget: 1 } };
     await expect(submitted(client, "work", { metadata })).rejects.toMatchObject({
@@ -329,7 +329,7 @@ describe("a message", () => {
     expect((await submitted(client, "work", dear)).id).toBeTruthy();
   });
 
-  test("is refused with 402 and the price in the error's data when the sender lacks money", async () => {
+  test("a message is refused with 402 and the price in the error's data when the sender lacks money", async () => {
     const poor = await clientOf(await t.createAgent());
     await expect(submitted(poor, "work")).rejects.toMatchObject({
       data: [{}, { code: "budget.insufficient", status: 402, estimated_cost: 2 }],
@@ -368,8 +368,8 @@ describe("a message", () => {
   );
 });
 
-describe("a stream", () => {
-  test("reports the task, its claim, notes, artifacts and end as they happen", async () => {
+describe("streams", () => {
+  test("a stream reports the task, its claim, notes, artifacts and end as they happen", async () => {
     const device = await t.connectDevice(worker);
     const client = await clientOf(boss);
     const seen: StreamResponse[] = [];
@@ -393,7 +393,7 @@ describe("a stream", () => {
     ]);
   });
 
-  test("can be resumed, and ends with an error when the task expires", async () => {
+  test("a stream can be resumed, and ends with an error when the task expires", async () => {
     const task = await submitted(await clientOf(boss), "work");
     // The operator's token outlasts the task.
     const stream = (await clientOf()).resubscribeTask({ tenant: "", id: task.id });
@@ -405,7 +405,7 @@ describe("a stream", () => {
     expect(await end).toMatchObject({ cause: { envelopeCode: -32_001 } });
   });
 
-  test("is refused for a task that has ended", async () => {
+  test("a stream is refused for a task that has ended", async () => {
     const client = await clientOf(boss);
     const task = await submitted(client, "work");
     await work(task.id);
@@ -414,8 +414,8 @@ describe("a stream", () => {
   });
 });
 
-describe("a task", () => {
-  test("is read over A2A even if it was submitted over HTTP", async () => {
+describe("tasks", () => {
+  test("a task is read over A2A even if it was submitted over HTTP", async () => {
     const { task_id } = await submitAcceptedTask(t, boss, worker);
     const client = await clientOf(boss);
     const get = () => client.getTask({ tenant: "", id: task_id });
@@ -430,16 +430,19 @@ describe("a task", () => {
   test.each([
     ["denied", TaskState.TASK_STATE_REJECTED],
     ["failed", TaskState.TASK_STATE_FAILED],
-  ] as const)("is shown as %s in A2A too, with the receipt that says so", async (status, state) => {
-    const client = await clientOf(boss);
-    const { id } = await submitted(client, "work");
-    await work(id, { status });
-    const task = await client.getTask({ tenant: "", id });
-    expect(task.status?.state).toBe(state);
-    expect(task.artifacts.at(-1)?.parts[0]?.content?.value).toMatchObject({ status });
-  });
+  ] as const)(
+    "a task is shown as %s in A2A too, with the receipt that says so",
+    async (status, state) => {
+      const client = await clientOf(boss);
+      const { id } = await submitted(client, "work");
+      await work(id, { status });
+      const task = await client.getTask({ tenant: "", id });
+      expect(task.status?.state).toBe(state);
+      expect(task.artifacts.at(-1)?.parts[0]?.content?.value).toMatchObject({ status });
+    },
+  );
 
-  test("can be cancelled once by its submitter, which returns the money", async () => {
+  test("a task can be cancelled once by its submitter, which returns the money", async () => {
     const client = await clientOf(boss);
     const { id } = await submitted(client, "work");
     const cancel = () => client.cancelTask({ tenant: "", id, metadata: undefined });
@@ -451,7 +454,7 @@ describe("a task", () => {
     });
   });
 
-  test("looks to other agents like one that does not exist", async () => {
+  test("a task looks to other agents like one that does not exist", async () => {
     const { id } = await submitted(await clientOf(boss), "work");
     const stranger = await clientOf(await t.createAgent());
     const asked = [id, "unknown"].map((taskId) =>

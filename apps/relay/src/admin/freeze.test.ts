@@ -72,7 +72,7 @@ describe("a frozen relay", () => {
     expect(await t.getBalance(boss)).toBe(10);
   });
 
-  test("keeps the first freeze and accepts repeated unfreezing", async () => {
+  test("a frozen relay keeps the first freeze and accepts repeated unfreezing", async () => {
     await freeze("first");
     const since = t.clock.now();
     await t.clock.advance(10);

@@ -108,7 +108,7 @@ describe("what the relay says of itself", () => {
     expect(JSON.stringify(body)).not.toContain("evil");
   });
 
-  test("serves its contract under its own version", async () => {
+  test("the relay serves its contract under its own version", async () => {
     expect((await get("/openapi.json")).body).toEqual(buildOpenApi(operations, manifest.version));
   });
 });

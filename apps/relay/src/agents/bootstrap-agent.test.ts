@@ -34,7 +34,7 @@ function successor(agent: TestAgent, timestamp = t.clock.now()) {
 }
 
 describe("Bootstrap", () => {
-  test("answers 201 with the device of a new agent", async () => {
+  test("a bootstrap is answered with 201 and the device of the new agent", async () => {
     const agent = t.createUnknownAgent();
     const { status, body } = await claim(agent);
     expect([status, body]).toEqual([
@@ -44,14 +44,14 @@ describe("Bootstrap", () => {
     expect(body["device_id"]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
   });
 
-  test("answers 200 with the same device for a repeated bootstrap and changes nothing", async () => {
+  test("a repeated bootstrap is answered with 200 and the same device, and changes nothing", async () => {
     const agent = t.createUnknownAgent();
     const { body } = await claim(agent);
     const again = await claim(agent);
     expect(again).toMatchObject({ status: 200, body: { ...body, registered: false } });
   });
 
-  test("binds a key to an agent that the operator registered earlier", async () => {
+  test("a bootstrap binds a key to an agent that the operator registered earlier", async () => {
     const agent = t.createUnknownAgent();
     const registration = {
       agent_id: agent.agentId,
@@ -62,12 +62,12 @@ describe("Bootstrap", () => {
     expect(await claim(agent)).toMatchObject({ status: 201, body: { registered: true } });
   });
 
-  test("KY12 refuses a bootstrap under the relay's own id", async () => {
+  test("KY12 the relay refuses a bootstrap under the relay's own id", async () => {
     const agent = { ...t.createUnknownAgent(), agentId: t.relay.relayId };
     expect(await claim(agent)).toMatchObject({ status: 400, body: { code: "agent.id_reserved" } });
   });
 
-  test("KY1 refuses another key without a succession record with 409 and leaves the key", async () => {
+  test("KY1 another key without a succession record is refused with 409 and leaves the key", async () => {
     const agent = await t.createAgent();
     const { publicKey } = t.createUnknownAgent();
     expect(await claim({ ...agent, publicKey })).toMatchObject({
@@ -80,7 +80,7 @@ describe("Bootstrap", () => {
     expect(await keyOf(agent)).toBe(agent.publicKey);
   });
 
-  test("KY3 binds exactly one of 100 keys that claim one id concurrently", async () => {
+  test("KY3 of 100 keys that claim one id concurrently exactly one is bound", async () => {
     const { agentId } = t.createUnknownAgent();
     const rivals = Array.from({ length: 100 }, () => ({ ...t.createUnknownAgent(), agentId }));
     const replies = await Promise.all(rivals.map((rival) => claim(rival)));
@@ -91,7 +91,7 @@ describe("Bootstrap", () => {
     expect(await keyOf({ ...winner!, deviceId })).toBe(winner!.publicKey);
   });
 
-  test("KY7 limits bootstraps to 30 a minute for one address", async () => {
+  test("KY7 the relay limits bootstraps to 30 a minute for one address", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
     const body = () => {
       const { agentId, publicKey } = limited.createUnknownAgent();
@@ -123,11 +123,11 @@ describe("Public keys", () => {
     ],
     ["that is a number", 1],
     ["that is missing", undefined],
-  ])("KY4 refuses a public key %s", async (_, public_key) => {
+  ])("KY4 the relay refuses a public key %s", async (_, public_key) => {
     expect(await bootstrap({ agent_id: uuid, public_key })).toMatchObject({ status: 400 });
   });
 
-  test("KY4 accepts a key that is off the curve, but verifies no token of it", async () => {
+  test("KY4 the relay accepts a key that is off the curve, but verifies no token of it", async () => {
     // No point of the curve has y = 2.
     const agent = { ...t.createUnknownAgent(), publicKey: `02${"00".repeat(31)}` };
     const { status, body } = await claim(agent);
@@ -148,14 +148,14 @@ describe("Agent ids", () => {
     ["that is __proto__", "__proto__"],
     ["that is an array", [uuid]],
     ["that is missing", undefined],
-  ])("KY5 refuses an agent id %s", async (_, agent_id) => {
+  ])("KY5 the relay refuses an agent id %s", async (_, agent_id) => {
     const { publicKey: public_key } = t.createUnknownAgent();
     const { status, body } = await bootstrap({ agent_id, public_key });
     expect([status, body["code"]]).toEqual([400, "request.invalid"]);
     expect(t.lines.join("").length).toBeLessThan(10_000);
   });
 
-  test("KY5 accepts a UUID of version 4, and one of version 8 that belongs to the key", async () => {
+  test("KY5 the relay accepts a UUID of version 4, and one of version 8 that belongs to the key", async () => {
     const agentId = "f47ac10b-58cc-4372-a567-0e02b2c3d479";
     expect(await claim({ ...t.createUnknownAgent(), agentId })).toMatchObject({ status: 201 });
     const agent = t.createUnknownAgent();
@@ -165,7 +165,7 @@ describe("Agent ids", () => {
 });
 
 describe("Succession records", () => {
-  test("moves the agent and its device to the new key and refuses the old key's tokens", async () => {
+  test("a succession moves the agent and its device to the new key and refuses the old key's tokens", async () => {
     const agent = await t.createAgent();
     const old = await t.token(agent);
     expect(await balance(agent, old)).toMatchObject({ status: 200 });
@@ -182,7 +182,7 @@ describe("Succession records", () => {
     expect(await claim(agent)).toMatchObject({ status: 409 });
   });
 
-  test("accepts a later succession after an earlier one", async () => {
+  test("the relay accepts a later succession after an earlier one", async () => {
     const agent = await t.createAgent();
     const first = successor(agent, 1_000);
     await claim(first.next, { succession: first.succession });
@@ -193,7 +193,7 @@ describe("Succession records", () => {
     expect(await keyOf(agent)).toBe(second.next.publicKey);
   });
 
-  test("accepts one of 50 competing succession records signed by the same key", async () => {
+  test("the relay accepts one of 50 competing succession records signed by the same key", async () => {
     const agent = await t.createAgent();
     const rivals = Array.from({ length: 50 }, () => successor(agent));
     const replies = await Promise.all(
@@ -248,7 +248,7 @@ describe("Succession records", () => {
   };
 
   test.each(Object.entries(refused))(
-    "KY2 refuses a succession record %s with 400 and leaves the key",
+    "KY2 the relay refuses a succession record %s with 400 and leaves the key",
     async (_, make) => {
       const agent = await t.createAgent();
       const { next, succession } = make(agent);
@@ -258,7 +258,7 @@ describe("Succession records", () => {
     },
   );
 
-  test("KY2 refuses a return to a former key, by the old record or by a new one", async () => {
+  test("KY2 the relay refuses a return to a former key, by the old record or by a new one", async () => {
     const agent = await t.createAgent();
     const first = successor(agent, 1_000);
     await claim(first.next, { succession: first.succession });
@@ -294,7 +294,7 @@ describe("Proofs of possession", () => {
     return { proof: { timestamp, signature } };
   };
 
-  test("accepts a valid proof, also up to five minutes off the relay's clock", async () => {
+  test("the relay accepts a valid proof, also up to five minutes off the relay's clock", async () => {
     for (const off of [0, -300_000, 300_000]) {
       const agent = t.createUnknownAgent();
       const proof = proofOf(agent, { timestamp: t.clock.now() + off });
@@ -321,7 +321,7 @@ describe("Proofs of possession", () => {
   };
 
   test.each(Object.entries(bad))(
-    "refuses a proof %s with 400 and binds nothing",
+    "the relay refuses a proof %s with 400 and binds nothing",
     async (_, make) => {
       const agent = t.createUnknownAgent();
       expect(await claim(agent, { ...make(agent) })).toMatchObject({ status: 400 });
@@ -329,7 +329,7 @@ describe("Proofs of possession", () => {
     },
   );
 
-  test("requires a proof where the operator demands one", async () => {
+  test("the relay requires a proof where the operator demands one", async () => {
     const strict = await startTestRelay({ AGENT_REQUIRE_BOOTSTRAP_PROOF: "true" });
     const agent = t.createUnknownAgent();
     const body = { agent_id: agent.agentId, public_key: agent.publicKey };

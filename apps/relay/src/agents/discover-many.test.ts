@@ -47,13 +47,13 @@ async function walk(query: string): Promise<string[][]> {
 
 describe("Discovery among more agents than one page scans", () => {
   test.each(["q=needle", "q=needle&capability=x"])(
-    "finds all matches of %s over pages that each scan a limited number of agents",
+    "a search finds all matches of %s over pages that each scan a limited number of agents",
     async (query) => {
       expect(await walk(query)).toEqual([[], [found], [last]]);
     },
   );
 
-  test("continues a page after the last scanned agent", async () => {
+  test("the next page continues after the last scanned agent", async () => {
     const { cursor } = await page("q=needle");
     expect(Buffer.from(cursor ?? "", "base64url").toString()).toBe(first);
   });
@@ -65,13 +65,13 @@ describe("Discovery among more agents than one page scans", () => {
     expect(Buffer.from(next ?? "", "base64url").toString()).toBe(first);
   });
 
-  test("fills a page when it finds enough agents", async () => {
+  test("a page is full when it finds enough agents", async () => {
     const { ids, cursor } = await page("q=&limit=2");
     expect(ids).toEqual([idAt(0), idAt(1)]);
     expect(cursor).not.toBeNull();
   });
 
-  test("reads to the end at once when no text is searched", async () => {
+  test("a page reads to the end at once when no text is searched", async () => {
     const after = Buffer.from(idAt(count - 3)).toString("base64url");
     expect(await page(`capability=x&cursor=${after}`)).toEqual({
       ids: [idAt(count - 2), last],

@@ -29,7 +29,7 @@ const found = async (): Promise<unknown[]> => {
 };
 
 describe("Registration", () => {
-  test("adds the agent to the registry as it was sent, without expiry", async () => {
+  test("a registration adds the agent to the registry as it was sent, without expiry", async () => {
     const agent = await t.createAgent();
     expect(await found()).toEqual([]);
     const { status, body } = await register(agent);
@@ -55,7 +55,7 @@ describe("Registration", () => {
     });
   });
 
-  test("replaces an earlier registration", async () => {
+  test("a registration replaces an earlier registration", async () => {
     const agent = await t.createAgent();
     await register(agent);
     await register(agent, {
@@ -75,15 +75,18 @@ describe("Registration", () => {
     [[], "free"],
     [[{ capability: "summarise", unit_cost: 0 }], "free"],
     [[{ capability: "summarise", unit_cost: 0.000001 }], "paid"],
-  ])("reports whether an agent with the pricing %j is paid: %s", async (pricing, detail) => {
-    const agent = await t.createAgent();
-    const listing = { capabilities: ["summarise"], pricing };
-    await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, listing);
-    const { body } = await register(agent);
-    expect(body["checks"]).toContainEqual({ check: "listing", ok: true, detail });
-  });
+  ])(
+    "a registration reports whether an agent with the pricing %j is paid: %s",
+    async (pricing, detail) => {
+      const agent = await t.createAgent();
+      const listing = { capabilities: ["summarise"], pricing };
+      await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, listing);
+      const { body } = await register(agent);
+      expect(body["checks"]).toContainEqual({ check: "listing", ok: true, detail });
+    },
+  );
 
-  test("reports a missing key when the operator registers an agent", async () => {
+  test("a registration by the operator reports a missing key", async () => {
     const { agentId: agent_id } = t.createUnknownAgent();
     const body = { agent_id, endpoint_url, capabilities: [] };
     const answer = await t.asOperator("POST", "/api/v1/agents/register", body);
@@ -94,7 +97,7 @@ describe("Registration", () => {
     });
   });
 
-  test("reports an address that the relay may not call, and never calls it", async () => {
+  test("a registration reports an address that the relay may not call, and never calls it", async () => {
     const strict = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
     const { agentId: agent_id } = t.createUnknownAgent();
     for (const url of [endpoint_url, "http://169.254.169.254/latest", "http://[::1]/"]) {
@@ -110,7 +113,7 @@ describe("Registration", () => {
     await strict.close();
   });
 
-  test("KY8 refuses to register another agent with 403 and registers nothing", async () => {
+  test("KY8 the relay refuses with 403 to register another agent and registers nothing", async () => {
     const [agent, other] = [await t.createAgent(), await t.createAgent()];
     expect(await register(agent, { agent_id: other.agentId })).toMatchObject({
       status: 403,
@@ -145,7 +148,7 @@ describe("Invalid values of endpoint_url", () => {
     [1],
     [null],
     [undefined],
-  ])("KY9 refuses an endpoint_url of %j", async (url) => {
+  ])("KY9 the relay refuses an endpoint_url of %j", async (url) => {
     const agent = await t.createAgent();
     const { status, body } = await register(agent, { endpoint_url: url });
     expect([status, body["code"]]).toEqual([400, "request.invalid"]);
@@ -169,14 +172,14 @@ describe("Other members of a registration", () => {
     ["federation_visible", "true"],
     ["public_key", "ab"],
     ["agent_id", undefined],
-  ])("refuses a registration whose %s is %j", async (member, value) => {
+  ])("the relay refuses a registration whose %s is %j", async (member, value) => {
     const agent = await t.createAgent();
     const { status, body } = await register(agent, { [member]: value });
     expect([status, body["code"]]).toEqual([400, "request.invalid"]);
     expect(body["error"]).toContain(member);
   });
 
-  test("stores metadata unchanged, whatever names its members have", async () => {
+  test("the relay stores metadata unchanged, whatever names its members have", async () => {
     const agent = await t.createAgent();
     const metadata = { name: "w", toString: "x", nested: { deep: [1, { a: null }] }, "": "" };
     await register(agent, { metadata });
@@ -185,7 +188,7 @@ describe("Other members of a registration", () => {
 });
 
 describe("Registration with a key", () => {
-  test("changes the key by a succession record, as bootstrap does", async () => {
+  test("a registration changes the key by a succession record, as bootstrap does", async () => {
     const agent = await t.createAgent();
     const { secretKey, publicKey } = t.createUnknownAgent();
     const succession = signSuccession({
@@ -204,7 +207,7 @@ describe("Registration with a key", () => {
     expect((await shown(agent)).body["public_key"]).toBe(publicKey);
   });
 
-  test("accepts the current key, and refuses another one without a succession record with 409", async () => {
+  test("a registration has the current key, and another one without a succession record is refused with 409", async () => {
     const agent = await t.createAgent();
     expect(await register(agent, { public_key: t.createUnknownAgent().publicKey })).toMatchObject({
       status: 409,
@@ -216,7 +219,7 @@ describe("Registration with a key", () => {
 });
 
 describe("Heartbeats", () => {
-  test("records a heartbeat from the agent or from the operator in its name", async () => {
+  test("the relay records a heartbeat from the agent or from the operator in its name", async () => {
     const worker = await t.createWorker(0);
     await t.clock.advance(7 * 60_000);
     expect((await shown(worker)).body).toMatchObject({ freshness: "recent", online: false });
@@ -234,14 +237,14 @@ describe("Heartbeats", () => {
     });
   });
 
-  test("accepts a heartbeat without a body", async () => {
+  test("the relay accepts a heartbeat without a body", async () => {
     const worker = await t.createWorker(0);
     expect(await t.as(worker, "POST", "/api/v1/agents/heartbeat")).toMatchObject({ status: 200 });
   });
 });
 
 describe("Deregistration", () => {
-  test("removes agent and listing from discovery and leaves key and account", async () => {
+  test("a deregistration removes agent and listing from discovery and leaves key and account", async () => {
     const worker = await t.createWorker(2);
     await t.deposit(worker, 5);
     const path = `/api/v1/agents/${worker.agentId}`;
@@ -264,7 +267,7 @@ describe("Deregistration", () => {
 });
 
 describe("Devices", () => {
-  test("shows a device to any agent with a token", async () => {
+  test("the relay shows a device to any agent with a token", async () => {
     const [agent, other] = [await t.createAgent(), await t.createAgent()];
     const { status, body } = await t.as(other, "GET", `/api/v1/devices/${agent.deviceId}`);
     expect([status, body]).toEqual([

@@ -37,7 +37,7 @@ describe("Revoked tokens", () => {
     t.as(agent, "POST", pathOf(agent, "revoke-tokens"), { jtis });
   const refused = { status: 401, body: { code: "auth.token_revoked", error: "Invalid token" } };
 
-  test("refuses a revoked token that was verified before, and accepts others", async () => {
+  test("the relay refuses a revoked token that was verified before, and accepts others", async () => {
     const [lost, kept] = [await tokenNamed("lost"), await tokenNamed("kept")];
     expect(await balance(lost)).toMatchObject({ status: 200 });
     expect(await revoke("lost", "lost")).toMatchObject({ status: 200, body: { revoked: 1 } });
@@ -45,25 +45,25 @@ describe("Revoked tokens", () => {
     expect(await balance(kept)).toMatchObject({ status: 200 });
   });
 
-  test("revokes a token that was never presented or issued", async () => {
+  test("a token that was never presented or issued can be revoked", async () => {
     await revoke("later");
     expect(await balance(await tokenNamed("later"))).toMatchObject(refused);
   });
 
-  test("closes the sockets of the agent, which can sign in again with another token", async () => {
+  test("a revocation of a token closes the sockets of the agent, which can sign in again with another token", async () => {
     const device = await t.connectDevice(agent, await tokenNamed("lost"));
     await revoke("lost");
     expect(await device.closed).toMatchObject({ code: 4401 });
     await t.connectDevice(agent);
   });
 
-  test("accepts another agent's token with the same id", async () => {
+  test("the relay accepts another agent's token with the same id", async () => {
     const other = await t.createAgent();
     await t.as(other, "POST", pathOf(other, "revoke-tokens"), { jtis: ["lost"] });
     expect(await balance(await tokenNamed("lost"))).toMatchObject({ status: 200 });
   });
 
-  test("stores a revocation over a restart until the token would have expired", async () => {
+  test("a revocation is stored over a restart until the token would have expired", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-tokens-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env);
@@ -90,7 +90,7 @@ describe("Revoked tokens", () => {
     ["no ids", []],
     ["ids that are not texts", [1]],
     ["more ids than one request may contain", Array.from({ length: 101 }, String)],
-  ])("refuses a revocation of %s", async (_, jtis) => {
+  ])("the relay refuses a revocation of %s", async (_, jtis) => {
     const reply = await t.as(agent, "POST", pathOf(agent, "revoke-tokens"), { jtis });
     expect(reply).toMatchObject({ status: 400, body: { code: "request.invalid" } });
   });
@@ -105,7 +105,7 @@ describe("Single-use operations", () => {
   const revokeOne = (token: string) =>
     t.request("POST", pathOf(agent, "revoke-tokens"), { token, body: { jtis: [randomUUID()] } });
 
-  test("accepts a token once for any single-use operation, and repeatedly for all others", async () => {
+  test("the relay accepts a token once for any single-use operation, and repeatedly for all others", async () => {
     const token = await tokenNamed("once");
     expect(await revokeOne(token)).toMatchObject({ status: 200 });
     const used = { status: 401, body: { code: "auth.token_used" } };
@@ -115,13 +115,13 @@ describe("Single-use operations", () => {
     expect(await balance(token)).toMatchObject({ status: 200 });
   });
 
-  test("accepts one of two concurrent requests with the same token", async () => {
+  test("the relay accepts one of two concurrent requests with the same token", async () => {
     const token = await tokenNamed("once");
     const both = await Promise.all([revokeOne(token), revokeOne(token)]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
   });
 
-  test("leaves the token unused after a malformed request or one for another agent", async () => {
+  test("a token stays unused after a malformed request or one for another agent", async () => {
     const token = await tokenNamed("once");
     const path = pathOf(agent, "revoke-tokens");
     expect(await t.request("POST", path, { token, body: {} })).toMatchObject({ status: 400 });
@@ -131,7 +131,7 @@ describe("Single-use operations", () => {
     expect(await revokeOne(token)).toMatchObject({ status: 200 });
   });
 
-  test("accepts the operator's token repeatedly", async () => {
+  test("the relay accepts the operator's token repeatedly", async () => {
     expect(await revokeOne(OPERATOR_TOKEN)).toMatchObject({ status: 200 });
     expect(await revokeOne(OPERATOR_TOKEN)).toMatchObject({ status: 200 });
   });
@@ -140,7 +140,7 @@ describe("Single-use operations", () => {
 describe("Revoked agents", () => {
   const revoke = (by: TestAgent) => t.as(by, "POST", pathOf(by, "revoke"), { reason: "lost" });
 
-  test("refuses all tokens and devices of a revoked agent and closes its sockets", async () => {
+  test("the relay refuses all tokens and devices of a revoked agent and closes its sockets", async () => {
     const phone = await createPairedDevice(t, agent);
     const socket = await t.connectDevice(phone);
     const kept = await t.token(agent);
@@ -152,7 +152,7 @@ describe("Revoked agents", () => {
     expect(await t.as(phone, "GET", pathOf(agent, "devices"))).toMatchObject(refused);
   });
 
-  test("hides a revoked agent from discovery and routing, but shows its key chain", async () => {
+  test("the relay hides a revoked agent from discovery and routing, but shows its key chain", async () => {
     const worker = await t.createWorker(1);
     const boss = await createBuyer(t, 10);
     await revoke(worker);
@@ -168,7 +168,7 @@ describe("Revoked agents", () => {
     expect(chain.body).toMatchObject({ current_public_key: worker.publicKey });
   });
 
-  test("refuses to bind, register, list or rotate a revoked agent", async () => {
+  test("the relay refuses to bind, register, list or rotate a revoked agent", async () => {
     await revoke(agent);
     const { agentId: agent_id, publicKey: public_key } = agent;
     const refused = { status: 403, body: { code: "agent.revoked" } };
@@ -185,7 +185,7 @@ describe("Revoked agents", () => {
     expect(await t.asOperator("POST", path, { succession })).toMatchObject(refused);
   });
 
-  test("pays a revoked agent for earlier tasks, but for none after", async () => {
+  test("the relay pays a revoked agent for earlier tasks, but for none after", async () => {
     const boss = await createBuyer(t, 10);
     const worker = await createSeller(t, 2);
     const before = await submitAcceptedTask(t, boss, worker);
@@ -199,7 +199,7 @@ describe("Revoked agents", () => {
     expect(await t.getBalance(worker)).toBe(1.9);
   });
 
-  test("keeps the time of the first revocation", async () => {
+  test("the time of the first revocation is kept", async () => {
     const { body: first } = await revoke(agent);
     await t.advance(1_000);
     const again = await t.asOperator("POST", pathOf(agent, "revoke"));
@@ -208,7 +208,7 @@ describe("Revoked agents", () => {
 });
 
 describe("An agent's devices", () => {
-  test("lists devices with their scopes, page by page", async () => {
+  test("the relay lists devices with their scopes, page by page", async () => {
     const phone = await createPairedDevice(t, agent, ["task:read"]);
     const first = await t.as(agent, "GET", pathOf(agent, "devices?limit=1"));
     expect(first.body).toMatchObject({
@@ -243,7 +243,7 @@ describe("An agent's devices", () => {
     expect(await t.as(laptop, "GET", pathOf(agent, "devices"))).toMatchObject({ status: 200 });
   });
 
-  test("ends tokens and sockets of a revoked device, not those of the others", async () => {
+  test("a revocation of a device ends its tokens and sockets, not those of the others", async () => {
     const [phone, laptop] = [
       await createPairedDevice(t, agent),
       await createPairedDevice(t, agent),

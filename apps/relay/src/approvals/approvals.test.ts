@@ -40,8 +40,8 @@ const refusal = (status: number, code: string) => ({ status, body: { code } });
 const read = async ({ approval_id }: Approval) =>
   (await t.as(agent, "GET", `${approvalsPath(agent)}/${approval_id}`)).body;
 
-describe("an approval", () => {
-  test("is approved when the required number of approvers approve", async () => {
+describe("approvals", () => {
+  test("an approval is approved when the required number of approvers approve", async () => {
     const approval = await requestApproval(t, agent, [ann, bob, cid], 2);
     expect(approval).toMatchObject({ status: "pending", votes: [], resolved_at: null });
     const first = await voteOn(t, approval, ann);
@@ -56,7 +56,7 @@ describe("an approval", () => {
     expect(await voteOn(t, approval, bob)).toMatchObject(refusal(409, "approval.resolved"));
   });
 
-  test("is ended by one denial, even after other approvers approved", async () => {
+  test("an approval is ended by one denial, even after other approvers approved", async () => {
     const approval = await requestApproval(t, agent, [ann, bob, cid], 2);
     await voteOn(t, approval, ann);
     expect((await voteOn(t, approval, bob, "deny")).body).toMatchObject({ status: "denied" });
@@ -66,7 +66,7 @@ describe("an approval", () => {
     );
   });
 
-  test("counts no vote twice, not even two at once", async () => {
+  test("an approval counts no vote twice, not even two at once", async () => {
     const approval = await requestApproval(t, agent, [ann, bob], 2);
     const both = await Promise.all([voteOn(t, approval, ann), voteOn(t, approval, ann)]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
@@ -74,7 +74,7 @@ describe("an approval", () => {
     expect(await read(approval)).toMatchObject({ status: "pending" });
   });
 
-  test("is used once, for the call that it was given for", async () => {
+  test("an approval is used once, for the call that it was given for", async () => {
     const approval = await requestApproval(t, agent, [ann]);
     await voteOn(t, approval, ann);
     const other = refusal(409, "approval.other_call");
@@ -90,7 +90,7 @@ describe("an approval", () => {
     expect(await read(approval)).toMatchObject({ status: "used" });
   });
 
-  test("can be neither used nor read by other agents", async () => {
+  test("an approval can be neither used nor read by other agents", async () => {
     const approval = await requestApproval(t, agent, [ann]);
     await voteOn(t, approval, ann);
     const path = `${approvalsPath(agent)}/${approval.approval_id}`;
@@ -102,7 +102,7 @@ describe("an approval", () => {
   });
 });
 
-describe("a request for an approval", () => {
+describe("requests for approvals", () => {
   const request = (body: Record<string, unknown>) =>
     t.as(agent, "POST", approvalsPath(agent), {
       tool_name: "pay",
@@ -112,7 +112,7 @@ describe("a request for an approval", () => {
       ...body,
     });
 
-  test("returns the existing approval under its id, in any order of approvers", async () => {
+  test("a request for an approval returns the existing approval under its id, in any order of approvers", async () => {
     const wanted = { approval_id: "a-1", quorum_approvers: [ann.agentId, bob.agentId] };
     const first = await request(wanted);
     expect(first.status).toBe(201);
@@ -122,7 +122,7 @@ describe("a request for an approval", () => {
     expect(again).toMatchObject({ status: 200, body: { status: "approved" } });
   });
 
-  test("does not change under its id, and another agent's ids are separate", async () => {
+  test("a request for an approval does not change under its id, and another agent's ids are separate", async () => {
     await request({ approval_id: "a-1" });
     const changed = await request({ approval_id: "a-1", args_hash: "cd".repeat(32) });
     expect(changed).toMatchObject(refusal(409, "approval.id_taken"));
@@ -147,7 +147,7 @@ describe("a request for an approval", () => {
       () => ({ quorum_approvers: ["ann"] }),
     ],
     ["has an empty hash", "args_hash", () => ({ args_hash: "" })],
-  ])("is refused when it %s", async (_, path, change) => {
+  ])("a request for an approval is refused when it %s", async (_, path, change) => {
     const reply = await request(change({ ann: ann.agentId, bob: bob.agentId }));
     expect(reply).toMatchObject(refusal(400, "request.invalid"));
     expect(reply.body["issues"]).toContainEqual(expect.objectContaining({ path }));
@@ -169,7 +169,7 @@ describe("the arguments of a call", () => {
     return (body["approvals"] as Approval[]).map((approval) => approval.arguments);
   };
 
-  test("are shown to the approvers until they have decided, and never in the operator's list", async () => {
+  test("the arguments of a call are shown to the approvers until they have decided, and never in the operator's list", async () => {
     const approval = (await asked(args)).body as unknown as Approval;
     expect(approval.arguments).toEqual(args);
     expect(await listed()).toEqual([args]);
@@ -179,7 +179,7 @@ describe("the arguments of a call", () => {
     expect(await listed()).toEqual([undefined]);
   });
 
-  test("are deleted after a day without a decision", async () => {
+  test("the arguments of a call are deleted after a day without a decision", async () => {
     await asked(args);
     await t.clock.advance(limits.approvalArgumentsMs);
     await t.relay.tick();
@@ -191,14 +191,14 @@ describe("the arguments of a call", () => {
     ["that are a list", ["ann"], undefined],
     ["that are too long", { text: "x".repeat(16_384) }, { text: "x".repeat(16_384) }],
     ["without a canonical form", { text: "\ud800" }, undefined],
-  ])("are refused %s", async (_, given, of) => {
+  ])("the arguments of a call are refused %s", async (_, given, of) => {
     const reply = await asked(given, (of ?? args) as typeof args);
     expect(reply).toMatchObject(refusal(400, "request.invalid"));
     expect(reply.body["issues"]).toContainEqual(expect.objectContaining({ path: "arguments" }));
   });
 });
 
-describe("a vote", () => {
+describe("votes", () => {
   const invalid = refusal(403, "approval.signature_invalid");
   /** Builds a vote whose signature covers other members than it shows. */
   async function forged(change: (honest: ReturnType<typeof buildApprovalVote>) => object) {
@@ -246,7 +246,7 @@ describe("a vote", () => {
     expect(await t.as(ann, "POST", path, { ...vote, signature })).toMatchObject(invalid);
   });
 
-  test("counts only from one of the approvers, in its own name", async () => {
+  test("a vote counts only from one of the approvers, in its own name", async () => {
     const approval = await requestApproval(t, agent, [ann]);
     const notOne = refusal(403, "approval.not_approver");
     expect(await voteOn(t, approval, bob)).toMatchObject(notOne);

@@ -64,18 +64,18 @@ describe("Payment of a completed receipt by its signed ledger", () => {
     },
   );
 
-  test("MN10 pays a receipt without a ledger in full", async () => {
+  test("MN10 the relay pays a receipt without a ledger in full", async () => {
     expect(await deliver()).toMatchObject({ status: "completed", ledger_hash: null });
     expect(await balances()).toEqual([8, 1.9]);
   });
 
-  test("MN10 pays by the newest ledger of the task", async () => {
+  test("MN10 the newest ledger of the task decides the payment", async () => {
     await account(["failed"]);
     await account(["failed", "completed"]);
     expect(await deliver()).toMatchObject({ status: "partial", amount_settled: 1 });
   });
 
-  test("MN10 ignores a ledger that arrives after the receipt", async () => {
+  test("MN10 a ledger that arrives after the receipt is ignored", async () => {
     await deliver();
     await account(["failed"]);
     expect(await balances()).toEqual([8, 1.9]);
@@ -83,7 +83,7 @@ describe("Payment of a completed receipt by its signed ledger", () => {
 });
 
 test.each(["failed", "denied"] as const)(
-  "refunds the task of a %s receipt whatever its ledger contains",
+  "the task of a %s receipt is refunded whatever its ledger contains",
   async (status) => {
     const { content_hash } = await account(["completed"]);
     expect(await deliver({ status })).toMatchObject({

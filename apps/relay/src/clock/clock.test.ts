@@ -239,7 +239,7 @@ describe("a jump of the wall clock", () => {
       await t.advance(1_000);
     });
 
-    test("ends none of them before its party could speak", async () => {
+    test("an accepted jump over deadlines ends no inspection before its party could speak", async () => {
       await accept();
       const accepted = t.clock.now() + JUMP_MS;
       await t.advance(2_000);
@@ -253,7 +253,7 @@ describe("a jump of the wall clock", () => {
       expect(await states()).toEqual(["inspecting", "rejected", "disputed"]);
     });
 
-    test("leaves time for a statement that arrives before any job ran", async () => {
+    test("an accepted jump leaves time for a statement that arrives before any job ran", async () => {
       await accept();
       const statement = signVerdict(t, cases[0]!, "rejected", {
         timestamp: t.clock.now() + JUMP_MS,
@@ -262,7 +262,7 @@ describe("a jump of the wall clock", () => {
       expect(said).toMatchObject({ status: 200, body: { state: "rejected" } });
     });
 
-    test("is accepted by itself after 10 minutes, and ends none of them then", async () => {
+    test("a jump is accepted by itself after 10 minutes, and ends no inspection then", async () => {
       await t.advance(30_000);
       expect(await states()).toEqual(["inspecting", "rejected", "disputed"]);
       // The first window, of a minute, ends by the time that is believed.
@@ -271,7 +271,7 @@ describe("a jump of the wall clock", () => {
       expect(await states()).toEqual(["closed", "rejected", "disputed"]);
     });
 
-    test("moves each deadline once, so that jumps in a row keep none open", async () => {
+    test("an accepted jump moves each deadline once, so that jumps in a row keep none open", async () => {
       await accept();
       await t.advance(2_000);
       t.setAhead(2 * JUMP_MS);
@@ -292,7 +292,7 @@ describe("a jump of the wall clock", () => {
 });
 
 describe("the books", () => {
-  test("A7: checks the books since the last time, also after the clock was set back", async () => {
+  test("A7: the relay checks the books since the last time, also after the clock was set back", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-clock-"));
     const path = join(folder, "relay.db");
     t = await startJumpingRelay({ AGENT_DB_PATH: path });

@@ -17,7 +17,7 @@ test.each([
   ["12.34567", undefined],
   ["half", undefined],
   [undefined, undefined],
-])("reads the share %s as %s", (text, share) => {
+])("the share %s is read as %s", (text, share) => {
   expect(parsePercent(text)).toBe(share);
 });
 
@@ -32,7 +32,7 @@ afterAll(() => t.close());
 const run = (name: string, args: readonly string[], options?: OperatorOptions) =>
   runCommand({ url: t.baseUrl, now: t.clock.now }, [name, ...args], options);
 
-test("lists the disputes that wait, decides one, and lists it among the closed", async () => {
+test("the command line lists the disputes that wait, decides one, and lists it among the closed", async () => {
   const { task_id } = given.task;
   expect((await run("status", [])).out).toContain("1 disputes to decide: disputes");
   const waiting = await run("disputes", []);
@@ -51,12 +51,12 @@ test("lists the disputes that wait, decides one, and lists it among the closed",
   expect(await run("disputes", [], { state: "closed" })).toMatchObject({ code: 2 });
 });
 
-test("lists the processes of the relay", async () => {
+test("the command line lists the processes of the relay", async () => {
   const { out } = await run("processes", []);
   expect(out).toContain("leads");
 });
 
-test("lists the trust that an agent receives", async () => {
+test("the command line lists the trust that an agent receives", async () => {
   const { out } = await run("trust", [given.worker.agentId]);
   expect(out).toContain(given.boss.agentId);
   expect(await run("trust", [])).toMatchObject({ code: 2 });

@@ -16,8 +16,8 @@ const table: Table = {
 };
 const plain = { width: undefined, hasColor: false };
 
-describe("a table", () => {
-  test("keeps every character on a pipe", () => {
+describe("tables", () => {
+  test("a table keeps every character on a pipe", () => {
     expect(formatBlocks([table], plain).split("\n")).toEqual([
       "task                                  amount  reason",
       `${ID}    2.00  no such file: /var/lib/data/somewhere`,
@@ -25,17 +25,17 @@ describe("a table", () => {
     ]);
   });
 
-  test.each([120, 80, 60, 45, 34])("fits a terminal of %d columns", (width) => {
+  test.each([120, 80, 60, 45, 34])("a table fits a terminal of %d columns", (width) => {
     const lines = formatBlocks([table], { width, hasColor: false }).split("\n");
     for (const line of lines) expect(Array.from(line).length).toBeLessThanOrEqual(width);
     expect(lines[1]).toContain("ff397897");
   });
 
-  test("says what is missing instead of an empty table", () => {
+  test("a table says what is missing instead of an empty table", () => {
     expect(formatBlocks([{ ...table, rows: [] }], plain)).toBe("no tasks");
   });
 
-  test("has colours only where they are wanted", () => {
+  test("a table has colours only where they are wanted", () => {
     expect(formatBlocks([table], plain)).not.toContain("\u001b");
     expect(formatBlocks([table], { width: 80, hasColor: true })).toContain("\u001b[31m");
   });

@@ -14,7 +14,7 @@ test.each([
   [0.1, "0.10 USD"],
   [1.234567, "1.234567 USD"],
   [-12.5, "-12.50 USD"],
-])("formats %d as %s", (amount, text) => {
+])("the amount %d is formatted as %s", (amount, text) => {
   expect(formatMoney(amount)).toBe(text);
 });
 
@@ -26,7 +26,7 @@ test.each([
   [61_000, "1 min 1 s"],
   [7_200_000, "2 h"],
   [90_000_000, "1 d 1 h"],
-])("formats the duration %j as %s", (ms, text) => {
+])("the duration %j is formatted as %s", (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
 });
 

@@ -30,7 +30,7 @@ async function run(args: readonly string[], env: Record<string, string> = {}) {
 }
 
 describe("a command against a relay", () => {
-  test("exits with 0 and prints for people, or one line of JSON", async () => {
+  test("a command exits with 0 and prints for people, or one line of JSON", async () => {
     const shown = await run(["status"]);
     expect(shown).toMatchObject({ code: 0, stderr: "" });
     expect(shown.stdout).toContain("state     running");
@@ -40,7 +40,7 @@ describe("a command against a relay", () => {
     expect(JSON.parse(stdout)).toMatchObject({ freeze: { frozen: false } });
   });
 
-  test("exits with 1 when the relay refuses, and names the code", async () => {
+  test("a command exits with 1 when the relay refuses, and names the code", async () => {
     const { code, stderr } = await run(["task", "019b7d21-53eb-7ccd-926c-3badff397897"]);
     expect(code).toBe(1);
     expect(stderr).toMatch(
@@ -58,13 +58,13 @@ describe("a command against a relay", () => {
     expect(JSON.parse(stdout)).toMatchObject({ freeze: { frozen: false }, money: { balances: 0 } });
   });
 
-  test("exits with 2 for a token that no header can carry, and does not show it", async () => {
+  test("a command exits with 2 for a token that no header can carry, and does not show it", async () => {
     const { code, stderr } = await run(["status"], { AGENT_API_TOKEN: "secret\u20ac\ncanary" });
     expect(code).toBe(2);
     expect(stderr).not.toContain("canary");
   });
 
-  test("exits with 3 when there is no relay, and names the address that it asked", async () => {
+  test("a command exits with 3 when there is no relay, and names the address that it asked", async () => {
     const { code, stderr } = await run(["status", "--relay", "http://127.0.0.1:1"]);
     expect(code).toBe(3);
     expect(stderr).toContain("http://127.0.0.1:1");
@@ -84,12 +84,15 @@ describe("a command against a relay", () => {
     [["status", "--relay", "nonsense"], "must be an http or https address"],
     [["status", "--relay", "ftp://relay.example"], "must be an http or https address"],
     [["holds", "--older-than", "long"], "is a duration"],
-  ])("exits with 2 for %j and shows the usage of that command only", async (args, message) => {
-    const { code, stdout, stderr } = await run(args);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain(message);
-    expect(stderr.trim().split("\n")).toHaveLength(2);
-  });
+  ])(
+    "a command exits with 2 for %j and shows the usage of that command only",
+    async (args, message) => {
+      const { code, stdout, stderr } = await run(args);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(message);
+      expect(stderr.trim().split("\n")).toHaveLength(2);
+    },
+  );
 
   test("OP11: a token file that others may read is refused", async () => {
     const file = join(folder, "token");
@@ -107,7 +110,7 @@ describe("a command against a relay", () => {
     expect(await run(["status"], env)).toMatchObject({ code: 2 });
   });
 
-  test("prints a link that holds the code in its fragment", async () => {
+  test("the command for the console prints a link that holds the code in its fragment", async () => {
     const { stdout } = await run(["console"]);
     expect(stdout).toMatch(new RegExp(`^${url}/console#code=[\\w-]{22}\\n$`));
   });

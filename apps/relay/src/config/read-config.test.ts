@@ -31,7 +31,7 @@ function faultsOf(env: Record<string, string | undefined>): readonly string[] {
   return result.ok ? [] : result.faults.map(({ variable }) => variable);
 }
 
-test("gives every other variable its default when only the two required ones are set", () => {
+test("every other variable has its default when only the two required ones are set", () => {
   expect(configOf({})).toEqual({
     apiTokens: ["master-token"],
     apiTokenFile: undefined,
@@ -242,7 +242,7 @@ test.each<[VariableName, ...string[]]>([
 });
 
 describe("readConfig", () => {
-  test("names every fault at once", () => {
+  test("readConfig names every fault at once", () => {
     const faults = faultsOf({ PORT: "70000", LOG_LEVEL: "loud", AGENT_TASK_TTL_MS: "soon" });
     expect(faults).toEqual([
       "AGENT_API_TOKEN",
@@ -253,13 +253,13 @@ describe("readConfig", () => {
     ]);
   });
 
-  test.each(["", "  ", "\t\n"])("takes the blank value %j as unset", (blank) => {
+  test.each(["", "  ", "\t\n"])("readConfig takes the blank value %j as unset", (blank) => {
     const allBlank = Object.fromEntries(Object.keys(variables).map((name) => [name, blank]));
     expect(readConfig({ ...allBlank, ...required })).toEqual(readConfig(required));
     expect(faultsOf(allBlank)).toEqual(["AGENT_API_TOKEN", "X402_PAY_TO_ADDRESS"]);
   });
 
-  test("never quotes a value in a message", () => {
+  test("readConfig never quotes a value in a message", () => {
     const marker = "s3cret value";
     const marked = Object.fromEntries(Object.keys(variables).map((name) => [name, marker]));
     const result = readConfig(marked);
@@ -267,7 +267,7 @@ describe("readConfig", () => {
     expect(JSON.stringify(result)).not.toContain(marker);
   });
 
-  test("refuses a database file together with a database address", () => {
+  test("readConfig refuses a database file together with a database address", () => {
     const both = { AGENT_DB_PATH: "relay.db", AGENT_DATABASE_URL: "postgres://localhost/relay" };
     const result = readConfig({ ...required, ...both });
     expect(result).toMatchObject({ ok: false, faults: [{ variable: "AGENT_DATABASE_URL" }] });
@@ -275,7 +275,7 @@ describe("readConfig", () => {
   });
 
   test.each(["old,", ",new", "old,,new", ",", "same,same", "same, same", "a,b,c"])(
-    "D9: refuses %j as the operator's tokens",
+    "D9: readConfig refuses %j as the operator's tokens",
     (AGENT_API_TOKEN) => {
       expect(faultsOf({ ...required, AGENT_API_TOKEN })).toEqual(["AGENT_API_TOKEN"]);
     },
@@ -317,7 +317,7 @@ describe("readConfig", () => {
     });
   });
 
-  test("B12: refuses a task lifetime above the maximum, which also limits the default", () => {
+  test("B12: a task lifetime above the maximum, which also limits the default, is refused", () => {
     const lives = { AGENT_TASK_TTL_MS: "900001", AGENT_TASK_TTL_MAX_MS: "900000" };
     expect(faultsOf({ ...required, ...lives })).toEqual(["AGENT_TASK_TTL_MAX_MS"]);
     expect(readConfig({ ...required, ...lives, AGENT_TASK_TTL_MS: "900000" }).ok).toBe(true);
@@ -325,7 +325,7 @@ describe("readConfig", () => {
     expect(short).toMatchObject({ config: { tasks: { ttlMs: 60_000, ttlMaxMs: 60_000 } } });
   });
 
-  test("refuses a relay that is both allowed and blocked, in any letter case", () => {
+  test("a relay that is both allowed and blocked, in any letter case, is refused", () => {
     const peers = {
       AGENT_FEDERATION_ALLOWED_PEERS: relayId,
       AGENT_FEDERATION_BLOCKED_PEERS: `${otherRelayId},${relayId.toUpperCase()}`,
@@ -335,7 +335,7 @@ describe("readConfig", () => {
     expect(faultsOf({ ...required, ...apart })).toEqual([]);
   });
 
-  test("names the relay by its base URL, else by its federation URL", () => {
+  test("the relay is named by its base URL, else by its federation URL", () => {
     const federation = { AGENT_FEDERATION_ENDPOINT_URL: "https://fed.example" };
     expect(configOf(federation).server.baseUrl).toBe("https://fed.example");
     const both = { ...federation, AGENT_BASE_URL: "https://base.example" };
@@ -344,7 +344,7 @@ describe("readConfig", () => {
   });
 });
 
-test("lists the values of the variables marked secret", () => {
+test("the values of the variables marked secret are listed", () => {
   const secrets = {
     AGENT_API_TOKEN: "one",
     AGENT_RELAY_KEY_PASSPHRASE: "two",

@@ -50,7 +50,7 @@ function createHandler(assets: Assets = readAssets(folder), name = "north", page
 const html = { accept: "text/html,*/*" };
 
 describe("the pages of a relay", () => {
-  test("forbid every connection and every other origin", () => {
+  test("the pages of a relay forbid every connection and every other origin", () => {
     const policy = createHandler()("/verify")?.headers.get("content-security-policy") ?? "";
     expect(policy.split("; ")).toEqual([
       "default-src 'none'",
@@ -68,12 +68,15 @@ describe("the pages of a relay", () => {
     ]);
   });
 
-  test.each(["/log", "/console"])("let %s read from its own relay, and start no worker", (path) => {
-    const policy = createHandler()(path)?.headers.get("content-security-policy") ?? "";
-    expect(policy).toContain("connect-src 'self'; trusted-types 'none'");
-  });
+  test.each(["/log", "/console"])(
+    "the pages of a relay let %s read from its own relay, and start no worker",
+    (path) => {
+      const policy = createHandler()(path)?.headers.get("content-security-policy") ?? "";
+      expect(policy).toContain("connect-src 'self'; trusted-types 'none'");
+    },
+  );
 
-  test("are without log and console where the operator wants the page of /verify alone", async () => {
+  test("the pages of a relay are without log and console where the operator wants the page of /verify alone", async () => {
     const get = createHandler(undefined, "north", "verify");
     for (const path of ["/log", "/console", "/console.html"]) expect(get(path)).toBeUndefined();
     expect(await get("/", html)?.text()).not.toContain('./console"');
@@ -81,7 +84,7 @@ describe("the pages of a relay", () => {
   });
 
   test.each(["/", "/verify", "/log", "/console", "/agent-verify.html", SCRIPT_PATH])(
-    "send %s with the headers that keep it apart from other origins",
+    "the pages of a relay send %s with the headers that keep it apart from other origins",
     (path) => {
       const { status, headers } = createHandler()(path, html)!;
       expect(status).toBe(200);
@@ -94,7 +97,7 @@ describe("the pages of a relay", () => {
     },
   );
 
-  test("are cached for ever if their name changes with them, else compared by tag", async () => {
+  test("the pages of a relay are cached for ever if their name changes with them, else compared by tag", async () => {
     const get = createHandler();
     expect(get(SCRIPT_PATH)?.headers.get("cache-control")).toContain("immutable");
     const page = get("/verify")!;
@@ -104,7 +107,7 @@ describe("the pages of a relay", () => {
     expect(get("/verify", { "if-none-match": '"another"' })?.status).toBe(200);
   });
 
-  test("are compressed for readers that take it, under a tag of their own", async () => {
+  test("the pages of a relay are compressed for readers that take it, under a tag of their own", async () => {
     const get = createHandler();
     const small = get(SCRIPT_PATH, { "accept-encoding": "br, gzip" })!;
     expect(small.headers.get("content-encoding")).toBe("gzip");
@@ -121,11 +124,11 @@ describe("the pages of a relay", () => {
     "/console/assets/%2e%2e/secret.pem",
     "/console/../../package.json",
     "/console/__proto__",
-  ])("contain no file under %s", (path) => {
+  ])("the pages of a relay contain no file under %s", (path) => {
     expect(createHandler()(path)).toBeUndefined();
   });
 
-  test("show the relay to browsers only, with its name as text", async () => {
+  test("the pages show the relay to browsers only, with its name as text", async () => {
     const get = createHandler(undefined, `<script>"x"</script>`);
     expect(get("/", { accept: "application/json" })).toBeUndefined();
     expect(get("/")).toBeUndefined();
@@ -137,14 +140,14 @@ describe("the pages of a relay", () => {
     expect(text).toContain("did:key:z");
   });
 
-  test("name the command where they are not built", async () => {
+  test("the pages of a relay name the command where they are not built", async () => {
     const get = createHandler(new Map());
     const response = get("/verify")!;
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({ code: "console.not_built" });
   });
 
-  test("have a limit of their own for each address", () => {
+  test("the pages of a relay have a limit of their own for each address", () => {
     const get = createHandler();
     const statuses = Array.from({ length: 601 }, () => get("/verify")?.status);
     expect(statuses.lastIndexOf(200)).toBe(599);
@@ -152,7 +155,7 @@ describe("the pages of a relay", () => {
     expect(get("/verify", {}, "192.0.2.2")?.status).toBe(200);
   });
 
-  test("are absent where the operator has switched them off, and harmless elsewhere", async () => {
+  test("the pages of a relay are absent where the operator has switched them off, and harmless elsewhere", async () => {
     const off = await startTestRelay({ AGENT_CONSOLE: "off" });
     expect((await off.request("GET", "/verify", { headers: html })).status).toBe(404);
     expect((await off.request("GET", "/", { headers: html })).status).toBe(404);
@@ -171,7 +174,7 @@ describe("the page of an owner", () => {
     return createHandler(readAssets(folder), "north", pages)("/console/me", html);
   };
 
-  test("reads from its own relay only, by the policy of the console", () => {
+  test("the page of an owner reads from its own relay only, by the policy of the console", () => {
     const { status, headers } = get("on")!;
     expect(status).toBe(200);
     expect(headers.get("content-security-policy")).toContain(
@@ -181,7 +184,7 @@ describe("the page of an owner", () => {
     expect(headers.get("referrer-policy")).toBe("no-referrer");
   });
 
-  test("is absent where the operator wants the page of /verify alone", () => {
+  test("the page of an owner is absent where the operator wants the page of /verify alone", () => {
     expect(get("verify")).toBeUndefined();
   });
 });

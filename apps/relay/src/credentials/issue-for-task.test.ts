@@ -44,7 +44,7 @@ async function work(change?: Change, latencyMs = 0, by = boss): Promise<Reply> {
 }
 
 describe("Reputation for a completed receipt", () => {
-  test("issues a credential signed by the relay for an hour and names it in the answer", async () => {
+  test("a completed receipt leads to a credential for an hour, signed by the relay and named in the answer", async () => {
     const answer = await work();
     expect(answer).toMatchObject({ status: 200, body: { status: "completed" } });
     const [shown] = await listCredentials(worker, Reputation);
@@ -61,7 +61,7 @@ describe("Reputation for a completed receipt", () => {
     ]);
   });
 
-  test("RC24 names the same credential when the same receipt is repeated", async () => {
+  test("RC24 a repeated receipt is answered with the same credential", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const first = await deliver(task, worker);
     const again = await deliver(task, worker);
@@ -69,7 +69,7 @@ describe("Reputation for a completed receipt", () => {
     expect(await listCredentials(worker, Reputation)).toHaveLength(1);
   });
 
-  test("RC24 issues one credential for eight concurrent copies of a receipt", async () => {
+  test("RC24 the relay issues one credential for eight concurrent copies of a receipt", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const answers = await Promise.all(Array.from({ length: 8 }, () => deliver(task, worker)));
     const ids = answers.map(({ body }) => body["credential_id"]);
@@ -78,7 +78,7 @@ describe("Reputation for a completed receipt", () => {
     expect(await listCredentials(worker, Reputation)).toHaveLength(1);
   });
 
-  test("issues a credential to each agent of a chain and names the outer one's in the answer", async () => {
+  test("each agent of a chain gets a credential, and the answer names the outer one's", async () => {
     const helper = await t.createAgent();
     const outer = await submitAcceptedTask(t, boss, worker);
     const inner = await submitAcceptedTask(t, worker, helper);
@@ -89,7 +89,7 @@ describe("Reputation for a completed receipt", () => {
     expect(await listCredentials(helper, Reputation)).toHaveLength(1);
   });
 
-  test("issues reputation but no trust for a task without a delegator", async () => {
+  test("a task without a delegator leads to reputation but no trust", async () => {
     const path = `/agent/${worker.agentId}/task`;
     const { body } = await t.asOperator("POST", path, { prompt: "work" });
     const task_id = body["task_id"] as string;
@@ -102,7 +102,7 @@ describe("Reputation for a completed receipt", () => {
 
 describe("Receipts without reputation", () => {
   test.each(["failed", "denied"] as const)(
-    "RC24 issues no reputation for a %s receipt",
+    "RC24 the relay issues no reputation for a %s receipt",
     async (status) => {
       const answer = await work({ status });
       expect(answer.body).toEqual({ status });
@@ -110,21 +110,21 @@ describe("Receipts without reputation", () => {
     },
   );
 
-  test("RC19 issues neither reputation nor trust for an agent's task to itself", async () => {
+  test("RC19 the relay issues neither reputation nor trust for an agent's task to itself", async () => {
     const task = await submitAcceptedTask(t, worker, worker);
     expect((await deliver(task, worker)).body).toEqual({ status: "completed" });
     expect(await listCredentials(worker, Reputation)).toEqual([]);
     expect(await listCredentials(worker, Trust)).toEqual([]);
   });
 
-  test("issues no reputation to an agent whose key is unknown", async () => {
+  test("the relay issues no reputation to an agent whose key is unknown", async () => {
     const unknown = t.createUnknownAgent();
     const task = await submitAcceptedTask(t, boss, unknown);
     expect((await deliver(task, unknown)).body).toEqual({ status: "completed" });
     expect(await listCredentials(unknown, Reputation)).toEqual([]);
   });
 
-  test("issues no reputation for a refused receipt", async () => {
+  test("the relay issues no reputation for a refused receipt", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const receipt = { ...createReceipt(worker, task), result: "another" };
     expect(await t.asOperator("POST", `${task.path}/result`, receipt)).toMatchObject({
@@ -133,7 +133,7 @@ describe("Receipts without reputation", () => {
     expect(await listCredentials(worker, Reputation)).toEqual([]);
   });
 
-  test("issues no reputation while credentials are turned off", async () => {
+  test("the relay issues no reputation while credentials are turned off", async () => {
     await t.close();
     t = await startTestRelay();
     [boss, worker] = [await t.createAgent(), await t.createAgent()];
@@ -144,7 +144,7 @@ describe("Receipts without reputation", () => {
 });
 
 describe("Figures of a reputation", () => {
-  test("counts all tasks while none was paid", async () => {
+  test("a reputation counts all tasks while none was paid", async () => {
     await work({}, 100);
     await work({ status: "failed" }, 5_000);
     await work({ status: "denied" }, 5_000);
@@ -163,7 +163,7 @@ describe("Figures of a reputation", () => {
     });
   });
 
-  test("counts only paid tasks once one was paid", async () => {
+  test("a reputation counts only paid tasks once one was paid", async () => {
     for (let i = 0; i < 3; i += 1) await work({}, 1);
     await putListing(t, worker, 2);
     await work({}, 100);
@@ -176,12 +176,12 @@ describe("Figures of a reputation", () => {
     });
   });
 
-  test("CR7 measures latency by the relay's clock, whatever times the receipt contains", async () => {
+  test("CR7 a reputation measures latency by the relay's clock, whatever times the receipt contains", async () => {
     await work({ completed_at: t.clock.now() + 1 }, 700);
     expect((await subjects(worker, Reputation))[0]).toMatchObject({ avg_latency_ms: 700 });
   });
 
-  test("CR6 does not raise the market's trust by one payer alone", async () => {
+  test("CR6 one payer alone does not raise the market's trust", async () => {
     await putListing(t, worker, 1);
     for (let i = 0; i < 5; i += 1) await work();
     expect((await subjects(worker, Reputation))[0]).toMatchObject({ trust_score: 0.1 });
@@ -195,7 +195,7 @@ describe("Trust credentials after a change of level", () => {
   const levels = async () =>
     (await subjects(worker, Trust)).map((s) => (s as { trust_level?: string }).trust_level);
 
-  test("issues a trust credential when the level rises, and none while it is unchanged", async () => {
+  test("the relay issues a trust credential when the level rises, and none while it is unchanged", async () => {
     await putListing(t, worker, 0.2);
     for (let i = 0; i < 6; i += 1) await work();
     expect(await levels()).toEqual(["verified", "first_contact"]);
@@ -248,13 +248,13 @@ describe("Trust credentials after a change of level", () => {
     ]);
   });
 
-  test("issues a trust credential when the level falls", async () => {
+  test("the relay issues a trust credential when the level falls", async () => {
     for (let i = 0; i < 3; i += 1) await work({ status: "failed" });
     expect(await levels()).toEqual(["unknown", "first_contact"]);
     expect(await listCredentials(worker, Reputation)).toEqual([]);
   });
 
-  test("issues a trust credential when a bad signature lowers the level", async () => {
+  test("the relay issues a trust credential when a bad signature lowers the level", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const receipt = { ...createReceipt(worker, task), result: "another" };
     const path = `${task.path}/result`;

@@ -35,7 +35,7 @@ async function fill(): Promise<(string | undefined)[]> {
 }
 
 describe("Credentials about an agent", () => {
-  test("shows every agent the credentials as they were signed", async () => {
+  test("the relay shows every agent the credentials as they were signed", async () => {
     const credential = createReputationCredential(boss, worker, { now: now() });
     await submitCredentials(t, boss, worker, credential);
     const shown = {
@@ -49,7 +49,7 @@ describe("Credentials about an agent", () => {
     expect(body).toEqual({ agent_id: worker.agentId, credentials: [shown], next_cursor: null });
   });
 
-  test("lists credentials newest first, page by page", async () => {
+  test("the relay lists credentials newest first, page by page", async () => {
     const ids = await fill();
     const first = await ask("?limit=3");
     expect(idsOf(first)).toEqual(ids.toReversed().slice(0, 3));
@@ -58,20 +58,20 @@ describe("Credentials about an agent", () => {
     expect(rest.body["next_cursor"]).toBeNull();
   });
 
-  test("ends with an empty page when the last one was full", async () => {
+  test("a list of credentials ends with an empty page when the last one was full", async () => {
     await fill();
     const { body } = await ask("?limit=4");
     const behind = await ask(`?limit=4&cursor=${String(body["next_cursor"])}`);
     expect(behind).toMatchObject({ status: 200, body: { credentials: [], next_cursor: null } });
   });
 
-  test("lists the credentials of one type", async () => {
+  test("the relay lists the credentials of one type", async () => {
     const ids = await fill();
     expect(idsOf(await ask("?type=AgentTrustCredential"))).toEqual(ids.slice(3));
     expect(idsOf(await ask("?type=AgentReputationCredential&limit=2"))).toEqual([ids[2], ids[1]]);
   });
 
-  test("lists revoked and expired credentials as well", async () => {
+  test("the relay lists revoked and expired credentials as well", async () => {
     const [id] = await fill();
     const path = `/api/v1/agents/${boss.agentId}/revoke-credential`;
     await t.as(boss, "POST", path, { credential_id: id });
@@ -94,13 +94,13 @@ describe("Empty lists of credentials", () => {
       },
     ],
     ["of an empty type", () => ask("?type=")],
-  ])("answers 404 for a list of credentials %s", async (_, asked) => {
+  ])("the relay answers 404 for a list of credentials %s", async (_, asked) => {
     expect(await asked()).toMatchObject({ status: 404, body: { code: "credential.not_found" } });
   });
 });
 
 test.each(["-1", "0", "201", "1e9", "abc", "1.5", ""])(
-  "CR11 refuses limit=%s with 400",
+  "CR11 a list of credentials with limit=%s is refused with 400",
   async (limit) => {
     expect(await ask(`?limit=${limit}`)).toMatchObject({ status: 400 });
   },

@@ -46,7 +46,7 @@ const revoke = (by: TestAgent, { id }: VerifiableCredential) =>
   t.as(by, "POST", `/api/v1/agents/${by.agentId}/revoke-credential`, { credential_id: id });
 
 describe("Presentations", () => {
-  test("contains the statements of the relay and of others under the relay's signature", async () => {
+  test("a presentation contains the statements of the relay and of others under the relay's signature", async () => {
     await work();
     await submitCredentials(
       t,
@@ -69,7 +69,7 @@ describe("Presentations", () => {
     ]);
   });
 
-  test("binds a presentation to the requested audience and challenge", async () => {
+  test("a presentation is bound to the requested audience and challenge", async () => {
     await work();
     const asked = { audience: "did:key:verifier", challenge: "c-1" };
     const { body } = await ask("", asked);
@@ -82,24 +82,24 @@ describe("Presentations", () => {
     ).toMatchObject({ code: "presentation.challenge_mismatch" });
   });
 
-  test("presents credentials of one type on request", async () => {
+  test("a presentation has credentials of one type on request", async () => {
     await work();
     const answer = await ask("?type=AgentReputationCredential");
     expect(kindsOf(presented(answer))).toEqual([["relay", "AgentReputationCredential"]]);
   });
 
-  test("refuses a presentation about another agent", async () => {
+  test("a presentation about another agent is refused", async () => {
     await work();
     const path = `/api/v1/agents/${worker.agentId}/presentation`;
     expect(await t.as(boss, "POST", path)).toMatchObject({ status: 403 });
     expect(await t.asOperator("POST", path)).toMatchObject({ status: 200 });
   });
 
-  test("answers no presentation for an agent without credentials", async () => {
+  test("there is no presentation for an agent without credentials", async () => {
     expect(await ask()).toMatchObject({ status: 404, body: { code: "credential.not_found" } });
   });
 
-  test("contains only the newest statement of each issuer on each matter", async () => {
+  test("a presentation contains only the newest statement of each issuer on each matter", async () => {
     for (let i = 0; i < 3; i += 1) await work();
     for (const seed of [1, 2, 3]) {
       await t.clock.advance(1);
@@ -120,7 +120,7 @@ describe("Presentations", () => {
     expect(shown[1]!.id).toBe(createReputationCredential(boss, worker, { now: now(), seed: 3 }).id);
   });
 
-  test("contains the agent's own gradient", async () => {
+  test("a presentation contains the agent's own gradient", async () => {
     await submitCredentials(
       t,
       worker,
@@ -132,7 +132,7 @@ describe("Presentations", () => {
 });
 
 describe("Omitted credentials", () => {
-  test("omits an expired credential of another issuer", async () => {
+  test("a presentation omits an expired credential of another issuer", async () => {
     await submitCredentials(t, boss, worker, createTrustCredential(boss, worker, { now: now() }));
     await t.clock.advance(HOUR);
     expect(await ask()).toMatchObject({ body: { credential_count: 1 } });
@@ -140,7 +140,7 @@ describe("Omitted credentials", () => {
     expect(await ask()).toMatchObject({ status: 404 });
   });
 
-  test("omits a revoked credential and presents no older one in its place", async () => {
+  test("a presentation omits a revoked credential and presents no older one in its place", async () => {
     await work();
     await work();
     const [newest] = presented(await ask("?type=AgentReputationCredential"));
@@ -156,7 +156,7 @@ describe("Omitted credentials", () => {
 });
 
 describe("Renewal of the relay's own credentials", () => {
-  test("renews an expired credential with current figures and stores it", async () => {
+  test("the relay renews an expired credential with current figures and stores it", async () => {
     await work();
     const [first] = presented(await ask("?type=AgentReputationCredential"));
     await work("failed");
@@ -177,7 +177,7 @@ describe("Renewal of the relay's own credentials", () => {
     expect(status.body).toMatchObject({ revoked: false });
   });
 
-  test("renews an expired credential for the agent's current key", async () => {
+  test("the relay renews an expired credential for the agent's current key", async () => {
     await work();
     const next = t.createUnknownAgent();
     await t.request("POST", "/api/v1/agents/bootstrap", {
@@ -201,7 +201,7 @@ describe("Renewal of the relay's own credentials", () => {
     ]);
   });
 
-  test("renews an expired credential once for eight concurrent requests", async () => {
+  test("the relay renews an expired credential once for eight concurrent requests", async () => {
     await work();
     await t.clock.advance(HOUR + 1);
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask()));

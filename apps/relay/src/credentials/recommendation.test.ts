@@ -34,7 +34,7 @@ async function completeOpenTasks(): Promise<number> {
   return tasks.length;
 }
 
-test("presents a delegator's recommendation after a verified receipt beside the relay's credential", async () => {
+test("a delegator's recommendation after a verified receipt is presented beside the relay's credential", async () => {
   const client = clientOf(boss);
   const recommender = createRecommender(client, { ...boss, now: t.clock.now });
   const delegated = delegate(client, {
@@ -61,7 +61,7 @@ test("presents a delegator's recommendation after a verified receipt beside the 
   expect(shown.slice(2).toReversed()).toEqual(recommended);
 });
 
-test("does not renew the relay's trust credential after a delegator blocks the agent", async () => {
+test("the relay's trust credential is not renewed after a delegator blocks the agent", async () => {
   const client = clientOf(boss);
   const recommender = createRecommender(client, { ...boss, now: t.clock.now });
   await t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" });

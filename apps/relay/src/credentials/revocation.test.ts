@@ -37,7 +37,7 @@ describe("Revocation of a credential", () => {
     expect((await status()).body).toEqual(revoked);
   });
 
-  test("CR12 records a revocation once in the subject's audit", async () => {
+  test("CR12 the relay records a revocation once in the subject's audit", async () => {
     for (const who of [boss, boss, worker]) {
       await t.as(who, "POST", path(who), { credential_id });
     }
@@ -55,7 +55,7 @@ describe("Revocation of a credential", () => {
     });
   });
 
-  test("CR12 refuses a revocation by another agent under its own path", async () => {
+  test("CR12 the relay refuses a revocation by another agent under its own path", async () => {
     expect(await t.as(stranger, "POST", path(stranger), { credential_id })).toMatchObject({
       status: 403,
       body: { code: "credential.not_participant" },
@@ -63,7 +63,7 @@ describe("Revocation of a credential", () => {
     expect(await status()).toMatchObject(untouched);
   });
 
-  test("CR12 refuses a revocation by another agent under the subject's path", async () => {
+  test("CR12 the relay refuses a revocation by another agent under the subject's path", async () => {
     expect(await t.as(stranger, "POST", path(worker), { credential_id })).toMatchObject({
       status: 403,
       body: { code: "auth.not_owner" },
@@ -71,7 +71,7 @@ describe("Revocation of a credential", () => {
     expect(await status()).toMatchObject(untouched);
   });
 
-  test("CR12 refuses a revocation by the issuer under the subject's path", async () => {
+  test("CR12 the relay refuses a revocation by the issuer under the subject's path", async () => {
     expect(await t.as(boss, "POST", path(worker), { credential_id })).toMatchObject({
       status: 403,
     });
@@ -79,14 +79,14 @@ describe("Revocation of a credential", () => {
   });
 });
 
-test("CR12 keeps time and reason of the first revocation", async () => {
+test("CR12 the time and the reason of the first revocation are kept", async () => {
   const first = await t.as(boss, "POST", path(boss), { credential_id, reason: "first" });
   await t.clock.advance(1_000);
   const again = await t.as(worker, "POST", path(worker), { credential_id, reason: "second" });
   expect(again.body).toEqual(first.body);
 });
 
-test("CR12 accepts a revocation without a reason", async () => {
+test("CR12 a revocation without a reason is accepted", async () => {
   const answer = await t.as(boss, "POST", path(boss), { credential_id });
   expect(answer.body).toEqual({ credential_id, revoked: true, revoked_at: t.clock.now() });
 });

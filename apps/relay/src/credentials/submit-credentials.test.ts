@@ -36,7 +36,7 @@ describe("Accepted credentials", () => {
   test.each([
     ["from its issuer", () => boss],
     ["from the agent itself", () => worker],
-  ])("stores a credential %s as it was signed", async (_, who) => {
+  ])("the relay stores a credential %s as it was signed", async (_, who) => {
     const credential = resignCredential(boss, createCredential(), { "x-note": { more: [1, "é"] } });
     expect(await submitCredentials(t, who(), worker, credential)).toMatchObject({
       status: 201,
@@ -45,14 +45,14 @@ describe("Accepted credentials", () => {
     expect(await listStored()).toEqual([credential]);
   });
 
-  test("stores a credential from the operator", async () => {
+  test("the relay stores a credential from the operator", async () => {
     const body = { credentials: [createCredential()] };
     expect(await t.asOperator("POST", credentialsPath(worker), body)).toMatchObject({
       status: 201,
     });
   });
 
-  test("stores a credential without an id under the hash of its text", async () => {
+  test("the relay stores a credential without an id under the hash of its text", async () => {
     const credential = resignCredential(boss, createCredential(), { id: undefined });
     const { body } = await submitCredentials(t, boss, worker, credential);
     const [id] = body["credential_ids"] as string[];
@@ -61,7 +61,7 @@ describe("Accepted credentials", () => {
     expect(status.body).toEqual({ credential_id: id, revoked: false });
   });
 
-  test("stores a credential once and answers a repetition with 200", async () => {
+  test("the relay stores a credential once and answers a repetition with 200", async () => {
     const first = await submitCredentials(t, boss, worker, createCredential());
     expect(await submitCredentials(t, worker, worker, createCredential())).toMatchObject({
       status: 200,
@@ -70,7 +70,7 @@ describe("Accepted credentials", () => {
     expect(await listStored()).toHaveLength(1);
   });
 
-  test("stores up to 50 credentials of one request", async () => {
+  test("the relay stores up to 50 credentials of one request", async () => {
     const many = Array.from({ length: limits.submittedCredentials }, (_, seed) =>
       createCredential({ seed }),
     );
@@ -182,7 +182,7 @@ describe("Refused credentials", () => {
     expect(await listStored()).toEqual([]);
   });
 
-  test("refuses a credential submitted by an agent that it does not name", async () => {
+  test("the relay refuses a credential submitted by an agent that it does not name", async () => {
     expect(await submitCredentials(t, stranger, worker, createCredential())).toMatchObject({
       status: 403,
       body: { code: "credential.not_participant" },
@@ -190,7 +190,7 @@ describe("Refused credentials", () => {
     expect(await listStored()).toEqual([]);
   });
 
-  test("refuses all credentials of a request when the id of one is taken", async () => {
+  test("the relay refuses all credentials of a request when the id of one is taken", async () => {
     await submitCredentials(t, boss, worker, createCredential({ seed: 1 }));
     const others = [
       createCredential({ seed: 2 }),
@@ -203,7 +203,7 @@ describe("Refused credentials", () => {
     expect(await listStored()).toEqual([createCredential({ seed: 1 })]);
   });
 
-  test("refuses a credential that was revoked", async () => {
+  test("the relay refuses a credential that was revoked", async () => {
     await submitCredentials(t, boss, worker, createCredential());
     const path = `/api/v1/agents/${boss.agentId}/revoke-credential`;
     await t.as(boss, "POST", path, { credential_id: createCredential().id });
@@ -214,7 +214,7 @@ describe("Refused credentials", () => {
   });
 });
 
-test("treats a credential signed by the agent's former key as self-issued", async () => {
+test("a credential signed by the agent's former key counts as self-issued", async () => {
   const next = t.createUnknownAgent();
   const succession = signSuccession({
     agent_id: worker.agentId,
@@ -232,13 +232,13 @@ test("treats a credential signed by the agent's former key as self-issued", asyn
   });
 });
 
-test("stores an agent's own gradient", async () => {
+test("an agent's own gradient is stored", async () => {
   const own = createGradientCredential(worker, worker, { now: now() });
   expect(await submitCredentials(t, worker, worker, own)).toMatchObject({ status: 201 });
   expect(await listStored()).toEqual([own]);
 });
 
-test("purges an agent's earlier gradient when it has expired, unless it was revoked", async () => {
+test("an agent's earlier gradient is purged when it has expired, unless it was revoked", async () => {
   const submit = async (seed: number) => {
     const own = createGradientCredential(worker, worker, { now: now(), validForMs: 60_000, seed });
     expect(await submitCredentials(t, worker, worker, own)).toMatchObject({ status: 201 });
@@ -256,7 +256,7 @@ test("purges an agent's earlier gradient when it has expired, unless it was revo
   expect(await listStored()).toEqual([newest, valid, revoked]);
 });
 
-test("stores a trust credential beside the reputation", async () => {
+test("a trust credential is stored beside the reputation", async () => {
   const both = [
     createCredential({ seed: 1 }),
     createTrustCredential(boss, worker, { now: now(), seed: 2 }),

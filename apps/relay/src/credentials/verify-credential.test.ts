@@ -28,14 +28,14 @@ const createCredential = (seed = 1) =>
   createReputationCredential(boss, worker, { now: t.clock.now(), seed });
 
 describe("Public verification of credentials", () => {
-  test("CR1 reports a valid credential with its issuer and subject", async () => {
+  test("CR1 the relay reports a valid credential with its issuer and subject", async () => {
     expect(await verify(createCredential())).toMatchObject({
       status: 200,
       body: { valid: true, reasons: [], issuer: boss.did, subject: worker.did },
     });
   });
 
-  test("CR1 reports a credential of an unknown type as valid", async () => {
+  test("CR1 the relay reports a credential of an unknown type as valid", async () => {
     const type = ["VerifiableCredential", "AlumniCredential"];
     expect(await verify(resignCredential(boss, createCredential(), { type }))).toMatchObject({
       body: { valid: true },
@@ -51,20 +51,23 @@ describe("Public verification of credentials", () => {
       "an object with a member __proto__",
       () => JSON.parse('{"__proto__": {"proof": {}}}') as object,
     ],
-  ])("CR1 reports %s as invalid, without issuer and subject", async (_, made) => {
+  ])("CR1 the relay reports %s as invalid, without issuer and subject", async (_, made) => {
     expect(await verify(made())).toMatchObject({
       ...refusedFor("credential.malformed"),
       body: { valid: false, issuer: null, subject: null },
     });
   });
 
-  test.each(["", " "])("CR1 reports the empty body %j as an invalid credential", async (raw) => {
-    const answer = await t.request("POST", "/api/v1/credentials/verify", { raw });
-    expect(answer).toMatchObject(refusedFor("credential.malformed"));
-  });
+  test.each(["", " "])(
+    "CR1 the relay reports the empty body %j as an invalid credential",
+    async (raw) => {
+      const answer = await t.request("POST", "/api/v1/credentials/verify", { raw });
+      expect(answer).toMatchObject(refusedFor("credential.malformed"));
+    },
+  );
 
   test.each(["{", "[]", "null", "1", '"text"'])(
-    "CR1 refuses %s, which is no JSON object, with 400",
+    "CR1 the relay refuses %s, which is no JSON object, with 400",
     async (raw) => {
       expect(await t.request("POST", "/api/v1/credentials/verify", { raw })).toMatchObject({
         status: 400,
@@ -72,7 +75,7 @@ describe("Public verification of credentials", () => {
     },
   );
 
-  test("CR1 accepts a body of 64 KiB and refuses one byte more with 413", async () => {
+  test("CR1 the relay accepts a body of 64 KiB and refuses one byte more with 413", async () => {
     const fill = (body: object, bytes: number) => {
       const missing = bytes - JSON.stringify({ ...body, more: "" }).length;
       return { ...body, more: "x".repeat(missing) };
@@ -134,7 +137,7 @@ describe("Invalid credentials", () => {
           credentialSubject: { id: worker.did, success_rate: 2 },
         }),
     ],
-  ])("CR2, CR3 reports a credential as invalid %s", async (_, reason, made) => {
+  ])("CR2, CR3 the relay reports a credential as invalid %s", async (_, reason, made) => {
     const credential = made();
     expect(await verify(credential)).toMatchObject({
       ...refusedFor(reason),
@@ -142,7 +145,7 @@ describe("Invalid credentials", () => {
     });
   });
 
-  test("CR2, CR3 reports a credential as invalid when it was revoked here", async () => {
+  test("CR2, CR3 the relay reports a credential as invalid when it was revoked here", async () => {
     const credential = createCredential(9);
     await submitCredentials(t, boss, worker, credential);
     expect(await verify(credential)).toMatchObject({ body: { valid: true } });
@@ -151,7 +154,7 @@ describe("Invalid credentials", () => {
     expect(await verify(credential)).toMatchObject(refusedFor("credential.revoked"));
   });
 
-  test("CR2, CR3 reports a credential as valid when another issuer's credential of the same id was revoked", async () => {
+  test("CR2, CR3 the relay reports a credential as valid when another issuer's with the same id was revoked", async () => {
     const credential = createCredential(10);
     const other = await t.createAgent();
     await submitCredentials(
@@ -174,7 +177,7 @@ interface Vector {
   readonly expect: "valid" | "invalid";
 }
 
-test("gives every test vector its recorded verdict", async () => {
+test("every test vector has its recorded verdict", async () => {
   const file = new URL("../../../../vectors/own/credentials.jsonl", import.meta.url);
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   const vectors = lines.map((line) => JSON.parse(line) as Vector);

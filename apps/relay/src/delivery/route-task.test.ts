@@ -96,7 +96,7 @@ async function rivals(prices: readonly [number, number] = [3, 2]): Promise<Rival
 }
 
 describe("RT1 a task has one assignee at a time", () => {
-  test("is assigned only to the executor that scored routing chose", async () => {
+  test("a task is assigned only to the executor that scored routing chose", async () => {
     const { target, first, second } = await rivals([1, 1]);
     const devices = [
       await t.connectDevice(second),
@@ -111,7 +111,7 @@ describe("RT1 a task has one assignee at a time", () => {
     for (const device of devices) expect(await device.takeRemaining()).toEqual([]);
   });
 
-  test("is sent to the sockets of its executor before the endpoint", async () => {
+  test("a task is sent to the sockets of its executor before the endpoint", async () => {
     const worker = await createSeller(t, 1);
     const endpoint = await endpointOf(worker);
     const device = await t.connectDevice(worker);
@@ -121,7 +121,7 @@ describe("RT1 a task has one assignee at a time", () => {
     expect(endpoint.requests).toEqual([]);
   });
 
-  test("is sent to the endpoint if no socket can do it", async () => {
+  test("a task is sent to the endpoint if no socket can do it", async () => {
     const worker = await createSeller(t, 1);
     const endpoint = await endpointOf(worker);
     const device = await t.connectDevice(worker);
@@ -133,7 +133,7 @@ describe("RT1 a task has one assignee at a time", () => {
     expect(await device.takeRemaining()).toEqual([]);
   });
 
-  test("can neither be claimed nor offered while an endpoint executes it", async () => {
+  test("a task can neither be claimed nor offered while an endpoint executes it", async () => {
     const worker = await createSeller(t, 1);
     const endpoint = await endpointOf(worker, hangs);
     const task = await submitAcceptedTask(t, boss, worker);
@@ -149,7 +149,7 @@ describe("RT1 a task has one assignee at a time", () => {
     });
   });
 
-  test("is delivered to an agent that submits to itself", async () => {
+  test("a task is delivered to an agent that submits to itself", async () => {
     const device = await t.connectDevice(boss);
     const task = await submitAcceptedTask(t, boss, boss);
     expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
@@ -311,7 +311,7 @@ describe("an executor that does not do its task", () => {
     },
   );
 
-  test("is followed by an executor whose device is sent each task once, also while the jobs run", async () => {
+  test("the executor that follows an idle one is sent each task once, also while the jobs run", async () => {
     const { target, first, second } = await rivals([1, 1]);
     const [giving, taking] = [await t.connectDevice(first), await t.connectDevice(second)];
     const tasks: Delegation[] = [];
@@ -329,7 +329,7 @@ describe("an executor that does not do its task", () => {
     expect(new Set(ids)).toEqual(new Set(tasks.map(({ task_id }) => task_id)));
   });
 
-  test("is never followed by an executor above the price that was stated to the payer", async () => {
+  test("an idle executor is never followed by one above the price that was stated to the payer", async () => {
     const { target, first, second } = await rivals([2, 3]);
     const dear = await t.connectDevice(second);
     await endpointOf(first, fails);
@@ -339,7 +339,7 @@ describe("an executor that does not do its task", () => {
     expect(await assigneeOf(task)).toBe(first.agentId);
   });
 
-  test("is followed by the next executor within the budget, however many above it rank higher", async () => {
+  test("an idle executor is followed by the next one within the budget, however many above it rank higher", async () => {
     for (let i = 0; i < 9; i++) {
       const dear = await createSeller(t, 0);
       const before = await submitAcceptedTask(t, boss, dear);
@@ -353,7 +353,7 @@ describe("an executor that does not do its task", () => {
     expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
   });
 
-  test("is finally followed by the target itself", async () => {
+  test("an idle executor is finally followed by the target itself", async () => {
     const { target } = await rivals();
     const device = await t.connectDevice(target);
     const task = await submitAcceptedTask(t, boss, target, required);
@@ -362,7 +362,7 @@ describe("an executor that does not do its task", () => {
     });
   });
 
-  test("cannot deliver once the next executor has the task", async () => {
+  test("an idle executor cannot deliver once the next one has the task", async () => {
     const { target, first, second } = await rivals();
     const device = await t.connectDevice(second);
     const task = await submitAcceptedTask(t, boss, target, required);
@@ -373,7 +373,7 @@ describe("an executor that does not do its task", () => {
   });
 
   test.each(["RT2 the submitter", "an agent that the submitter excludes"])(
-    "is never followed by %s",
+    "an idle executor is never followed by %s",
     async (who) => {
       const { target, first, second } = await rivals();
       const isSubmitter = who.startsWith("RT2");
@@ -390,31 +390,34 @@ describe("an executor that does not do its task", () => {
   );
 });
 
-describe("an endpoint that does not answer", () => {
+describe("unavailable endpoints", () => {
   // Each process tries an endpoint for itself.
-  test.runIf(processCount === 1)("is paused, and then receives its waiting tasks", async () => {
-    const worker = await createSeller(t, 1);
-    let up = false;
-    const endpoint = opened(
-      await startMcpEndpoint(
-        (args) => textResult(JSON.stringify(receiptBy(worker, args))),
-        () => up,
-      ),
-    );
-    await registerEndpoint(t, worker, endpoint.url);
-    const tasks = [await submitAcceptedTask(t, boss, worker)];
-    await expect.poll(() => t.listLogged("mcp.forward_failed")).toHaveLength(1);
-    const asked = endpoint.requests.length;
-    tasks.push(await submitAcceptedTask(t, boss, worker));
-    await t.clock.advance(999);
-    await settleEventLoop();
-    expect(endpoint.requests).toHaveLength(asked);
-    up = true;
-    await t.clock.advance(1);
-    for (const task of tasks) await becomes(task, "completed");
-  });
+  test.runIf(processCount === 1)(
+    "an endpoint that does not answer is paused, and then receives its waiting tasks",
+    async () => {
+      const worker = await createSeller(t, 1);
+      let up = false;
+      const endpoint = opened(
+        await startMcpEndpoint(
+          (args) => textResult(JSON.stringify(receiptBy(worker, args))),
+          () => up,
+        ),
+      );
+      await registerEndpoint(t, worker, endpoint.url);
+      const tasks = [await submitAcceptedTask(t, boss, worker)];
+      await expect.poll(() => t.listLogged("mcp.forward_failed")).toHaveLength(1);
+      const asked = endpoint.requests.length;
+      tasks.push(await submitAcceptedTask(t, boss, worker));
+      await t.clock.advance(999);
+      await settleEventLoop();
+      expect(endpoint.requests).toHaveLength(asked);
+      up = true;
+      await t.clock.advance(1);
+      for (const task of tasks) await becomes(task, "completed");
+    },
+  );
 
-  test("is tried again at once when its agent registers again", async () => {
+  test("an endpoint that does not answer is tried again at once when its agent registers again", async () => {
     const worker = await createSeller(t, 1);
     const dead = await startMcpEndpoint(fails);
     await dead.close();
@@ -429,7 +432,7 @@ describe("an endpoint that does not answer", () => {
     expect(endpoint.calls).toHaveLength(20);
   });
 
-  test("receives few attempts, however many tasks wait for it", async () => {
+  test("an endpoint that does not answer receives few attempts, however many tasks wait for it", async () => {
     const worker = await createSeller(t, 0);
     for (let i = 0; i < 50; i++) await submitAcceptedTask(t, boss, worker);
     const endpoint = opened(
@@ -441,7 +444,7 @@ describe("an endpoint that does not answer", () => {
     expect(t.listLogged("mcp.forward_failed").length).toBeLessThanOrEqual(8);
   });
 
-  test("is not called when its agent has left discovery", async () => {
+  test("an endpoint is not called when its agent has left discovery", async () => {
     const worker = await createSeller(t, 0);
     const endpoint = await endpointOf(worker);
     await t.as(worker, "DELETE", `/api/v1/agents/${worker.agentId}`);
@@ -450,7 +453,7 @@ describe("an endpoint that does not answer", () => {
     expect(endpoint.requests).toEqual([]);
   });
 
-  test("does not delay leases, expiry or other tasks", async () => {
+  test("an endpoint that does not answer does not delay leases, expiry or other tasks", async () => {
     const [slow, other] = [await createSeller(t, 0), await createSeller(t, 0)];
     const { target, first } = await rivals();
     const device = await t.connectDevice(first);

@@ -60,7 +60,7 @@ const becomes = (t: TestRelay, { path }: Delegation, status: string) =>
   expect.poll(async () => (await getTaskAt(t, path)).status).toBe(status);
 
 describe("a relay that restarts", () => {
-  test("routes tasks that wait for endpoints once", async () => {
+  test("a relay that restarts routes tasks that wait for endpoints once", async () => {
     let t = await start(1);
     const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
     const waiting = [
@@ -83,7 +83,7 @@ describe("a relay that restarts", () => {
     expect(endpoint.calls).toHaveLength(2);
   });
 
-  test("retries the calls that were in flight at its shutdown, without waiting for the lease", async () => {
+  test("a relay that restarts retries the calls that were in flight at its shutdown, without waiting for the lease", async () => {
     let t = await start(1);
     const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
     let answer: () => Promise<CallToolResult> = () => new Promise(() => {});
@@ -118,14 +118,14 @@ test("a relay that shuts down reassigns no task because its sockets close", asyn
   expect(await getTaskAt(again, task.path)).toMatchObject({ status: "pending" });
 });
 
-describe("RT2 an agent that a payer has blocked", () => {
+describe("RT2 blocked agents", () => {
   async function block(t: TestRelay, payer: TestAgent, blocked: TestAgent): Promise<void> {
     await stop(t);
     const edit = "INSERT INTO trust_records VALUES (?, ?, 0, 1, 1, 0, 0, 0, 0, NULL, 0)";
     await editStored(file, edit, [payer.agentId, blocked.agentId]);
   }
 
-  test("is neither chosen nor offered that payer's tasks on any path", async () => {
+  test("an agent that a payer has blocked is neither chosen nor offered that payer's tasks on any path", async () => {
     const first = await start(1);
     const [boss, other] = [await first.createAgent(), await first.createAgent()];
     const [blocked, target] = [await createSeller(first, 0), await first.createAgent()];

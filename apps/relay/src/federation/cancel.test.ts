@@ -88,7 +88,7 @@ async function expectCancelled(path: string, task: Task): Promise<void> {
 }
 
 describe("B2: the cancel of a forwarded task", () => {
-  test("B2: cancels a forwarded task that is not claimed once the peer's signed answer arrives", async () => {
+  test("B2: the relay cancels a forwarded task that is not claimed once the peer's signed answer arrives", async () => {
     const { path, task } = await forwarded();
     expect(await cancel(path)).toMatchObject({ status: 202, body: { status: "claimed" } });
     await expectCancelled(path, task);
@@ -96,7 +96,7 @@ describe("B2: the cancel of a forwarded task", () => {
     expect(late).toMatchObject({ status: 409, body: { code: "task.already_finished" } });
   });
 
-  test("B2: asks the remote worker, and cancels the task here once that worker has agreed", async () => {
+  test("B2: the remote worker is asked, and the task is cancelled here once that worker has agreed", async () => {
     const { path, task } = await forwarded();
     await claim(task);
     expect((await cancel(path)).status).toBe(202);
@@ -112,7 +112,7 @@ describe("B2: the cancel of a forwarded task", () => {
     await expectCancelled(path, task);
   });
 
-  test("B2: cancels a forwarded task after 60 s when the remote worker does not answer", async () => {
+  test("B2: the relay cancels a forwarded task after 60 s when the remote worker does not answer", async () => {
     const { path, task } = await forwarded();
     await claim(task);
     await cancel(path);

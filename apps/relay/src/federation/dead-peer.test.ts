@@ -63,8 +63,8 @@ async function expectFullWait(): Promise<void> {
   expect(chosen(await reply)).toBe(worker.agentId);
 }
 
-describe("a peer that accepts and never answers", () => {
-  test("delays one submission by a second and no later one", async () => {
+describe("unresponsive peers", () => {
+  test("a peer that never answers delays one submission by a second and no later one", async () => {
     await expectFullWait();
     const before = t.clock.now();
     for (let again = 0; again < 10; again += 1) {
@@ -78,7 +78,7 @@ describe("a peer that accepts and never answers", () => {
     expect(chosen(await submit())).toBe(worker.agentId);
   });
 
-  test("is awaited no longer than the asking relay waits", async () => {
+  test("a peer that never answers is awaited no longer than the asking relay waits", async () => {
     const asking = await createFakePeer(t).completeHandshake();
     const reply = asking.post("/federation/v1/discover", createQuery(asking));
     await waitUntil(() => queries().length === 1, "the peer is asked");
@@ -86,7 +86,7 @@ describe("a peer that accepts and never answers", () => {
     expect(await reply).toMatchObject({ status: 200, body: { agents: [] } });
   });
 
-  test("is not awaited after it has missed a heartbeat", async () => {
+  test("a peer that never answers is not awaited after it has missed a heartbeat", async () => {
     await t.clock.advance(60_000);
     await t.relay.tick();
     await waitUntil(async () => {
@@ -97,7 +97,7 @@ describe("a peer that accepts and never answers", () => {
     expect(chosen(await submit())).toBe(worker.agentId);
   });
 
-  test("is not queried once it is suspended", async () => {
+  test("a peer that never answers is not queried once it is suspended", async () => {
     await suspend(t, peer);
     const { submit } = await submission();
     expect(await submit()).toMatchObject({ status: 201 });
@@ -105,14 +105,14 @@ describe("a peer that accepts and never answers", () => {
   });
 });
 
-describe("a peer that answers a query late", () => {
+describe("late answers", () => {
   const telling = (agentId: string, capability: string, publicKey: string) => ({
     agents: [
       { agent_id: agentId, public_key: publicKey, capabilities: [capability], availability: 1 },
     ],
   });
 
-  test("is included in later searches, and awaited by the next query", async () => {
+  test("a peer that answers a query late is included in later searches, and awaited by the next query", async () => {
     const remote = t.createUnknownAgent();
     let say: (body: unknown) => void = () => {};
     answer = () => new Promise((resolve) => (say = resolve));

@@ -101,7 +101,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
     expect(body).toMatchObject({ failed_tasks: 1, successful_tasks: 0 });
   });
 
-  test("has less credit: its next paid task is refused until the operator clears the default", async () => {
+  test("a peer in default has less credit: its next paid task is refused until the operator clears the default", async () => {
     await defaulted();
     const refused = await submitToBest(a, boss);
     expect(refused.status).toBe(201);
@@ -134,7 +134,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
     await waitForTask(b, worker);
   });
 
-  test("clears its default by settling later, without new credit", async () => {
+  test("a peer in default clears its default by settling later, without new credit", async () => {
     const taskId = await defaulted();
     const limit = await b.asOperator("PUT", `${PEERS_PATH}/${a.relayId}`, { credit_limit: 0.5 });
     expect(limit.status).toBe(200);
@@ -154,7 +154,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
     expect(await getReconciliation(b)).toMatchObject({ consistent: true });
   });
 
-  test("gains nothing by accepting the result only after the hold has expired", async () => {
+  test("a peer gains nothing by accepting the result only after the hold has expired", async () => {
     chooseAction = (path) =>
       path.includes("/task/result") ? "lose-answer" : withoutSettlements(path);
     const { body } = await submitToBest(a, boss);
@@ -172,8 +172,8 @@ describe("A9: a peer that accepts a result and does not settle", () => {
   });
 });
 
-describe("A9: a peer that settles", () => {
-  test("never defaults, however long ago it settled", async () => {
+describe("A9: settling peers", () => {
+  test("a peer that settles never defaults, however long ago it settled", async () => {
     const taskId = await accepted();
     await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
     await pass(600_000, "a day passes", () => clock.now() > 1_760_000_000_000 + 86_400_000);
@@ -182,7 +182,7 @@ describe("A9: a peer that settles", () => {
     expect((await shown(taskId)).hold).toBe("settled");
   });
 
-  test("leaves its signed order and its signed acceptance, which only the operator can read", async () => {
+  test("a peer that settles leaves its signed order and its signed acceptance, which only the operator can read", async () => {
     const taskId = await accepted();
     const { order, accepted: acceptance } = await shown(taskId);
     expect(verifyJson(order, await keyOf(a))).toBe(true);

@@ -55,7 +55,7 @@ const passedLevels = (names: readonly string[]) => names.map((name) => ({ name, 
 const whole = ["well_formed", "intact", "key_bound", "key_valid", "task_bound", "hashes_match"];
 
 describe("the evidence of a task that a remote agent executed", () => {
-  test("verifies without either relay, by the pinned key and the other relay's attestation", async () => {
+  test("the evidence verifies without either relay, by the pinned key and the other relay's attestation", async () => {
     const { boss, worker, task } = await done(1);
     const { bundle, verdict } = await evidenceAt(a, boss.agentId, task.task_id);
     const { relayKey } = await evidenceAt(b, worker.agentId, task.task_id);
@@ -68,7 +68,7 @@ describe("the evidence of a task that a remote agent executed", () => {
     });
   });
 
-  test("verifies at the executing relay as well, by that relay's own records", async () => {
+  test("the evidence verifies at the executing relay as well, by that relay's own records", async () => {
     const { worker, task } = await done(1);
     await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
     const { bundle, verdict } = await evidenceAt(b, worker.agentId, task.task_id);
@@ -80,7 +80,7 @@ describe("the evidence of a task that a remote agent executed", () => {
     ]);
   });
 
-  test("verifies at a middle relay: it was paid its fee and the amount that it paid on", async () => {
+  test("the evidence verifies at a middle relay: it was paid its fee and the amount that it paid on", async () => {
     const { worker, task } = await done(1, c);
     await waitUntil(async () => (await c.getBalance(worker)) > 0, "the worker is paid");
     const { bundle, verdict } = await waitUntil(async () => {
@@ -97,7 +97,7 @@ describe("the evidence of a task that a remote agent executed", () => {
     expect(credited).toMatchObject([{ account: `peer:${c.relayId}`, amount: 0.9025 }]);
   });
 
-  test("verifies without a payment for a free task", async () => {
+  test("the evidence of a free task verifies without a payment", async () => {
     const { boss, task } = await done(0);
     const { verdict } = await evidenceAt(a, boss.agentId, task.task_id);
     expect(verdict).toMatchObject({ valid: true });

@@ -37,7 +37,7 @@ async function advanceHeartbeat(t: TestRelay): Promise<void> {
 }
 
 describe("H18: relays of this version", () => {
-  test("name their features in the identity, the discovery document and each heartbeat", async () => {
+  test("relays of this version name their features in the identity, the discovery document and each heartbeat", async () => {
     const t = await start();
     const identity = await t.request("GET", "/federation/v1/identity");
     expect(identity.body).toMatchObject({ features: own, incarnation: 0 });
@@ -48,7 +48,7 @@ describe("H18: relays of this version", () => {
     expect(headers.get("x-relay-signature")).not.toBeNull();
   });
 
-  test("know each other's features from the handshake on, before any heartbeat", async () => {
+  test("relays of this version know each other's features from the handshake on, before any heartbeat", async () => {
     const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
     closing.push(() => network.close());
     for (const site of network.sites) expect(await peerOf(site)).toMatchObject({ features: own });
@@ -56,7 +56,7 @@ describe("H18: relays of this version", () => {
 });
 
 describe("H18: a peer of the version before", () => {
-  test("receives answers of its version: no position, and an acceptance without a signature", async () => {
+  test("a peer of the version before receives answers of its version: no position, and an acceptance without a signature", async () => {
     const t = await start();
     const { peer, receipt, listening } = await forwardTaskToPeer(t);
     closing.push(() => listening.close());
@@ -67,7 +67,7 @@ describe("H18: a peer of the version before", () => {
     expect(reply.body).toEqual({ status: "accepted" });
   });
 
-  test("stays active: its plain heartbeats and answers count as before", async () => {
+  test("a peer of the version before stays active: its plain heartbeats and answers count as before", async () => {
     const t = await start();
     const listening = await answerer(t, (peer, timestamp) => plain(peer, t, timestamp));
     await advanceHeartbeat(t);
@@ -126,21 +126,24 @@ describe("H18: a peer of the version before", () => {
   test.each([
     ["without the settlement", [], false],
     ["that names position, with the settlement", ["position"], true],
-  ])("H18: is answered to the result of a settled task %s", async (_, features, isRepeated) => {
-    const t = await start();
-    const version = { features, books: true };
-    const { peer, receipt, listening } = await forwardTaskToPeer(t, 1, undefined, version);
-    closing.push(() => listening.close());
-    const send = () => peer.post("/federation/v1/task/result", peer.createResult(receipt));
-    expect(await send()).toMatchObject({ status: 200 });
-    // The amount of a pending settlement is reserved.
-    await waitUntil(async () => (await peerOf(t))["reserved"] === 0, "the settlement is booked");
-    const again = await send();
-    expect(again).toMatchObject({ status: 200, body: { status: "accepted" } });
-    expect("settlement" in again.body).toBe(isRepeated);
-  });
+  ])(
+    "H18: a repeated result of a settled task is answered to a peer %s",
+    async (_, features, isRepeated) => {
+      const t = await start();
+      const version = { features, books: true };
+      const { peer, receipt, listening } = await forwardTaskToPeer(t, 1, undefined, version);
+      closing.push(() => listening.close());
+      const send = () => peer.post("/federation/v1/task/result", peer.createResult(receipt));
+      expect(await send()).toMatchObject({ status: 200 });
+      // The amount of a pending settlement is reserved.
+      await waitUntil(async () => (await peerOf(t))["reserved"] === 0, "the settlement is booked");
+      const again = await send();
+      expect(again).toMatchObject({ status: 200, body: { status: "accepted" } });
+      expect("settlement" in again.body).toBe(isRepeated);
+    },
+  );
 
-  test("loses the features that it no longer names after a downgrade", async () => {
+  test("a peer of the version before loses the features that it no longer names after a downgrade", async () => {
     const t = await start();
     const peer = await createFakePeer(t).completeHandshake();
     await peer.heartbeat(undefined, { features: own, incarnation: 5 });
@@ -151,7 +154,7 @@ describe("H18: a peer of the version before", () => {
 });
 
 describe("H18: the features of an answer to a heartbeat", () => {
-  test("are accepted under the signature over the whole answer", async () => {
+  test("the features of an answer are accepted under the signature over the whole answer", async () => {
     const t = await start();
     await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }), true);
     await advanceHeartbeat(t);
@@ -163,7 +166,7 @@ describe("H18: the features of an answer to a heartbeat", () => {
     expect(await peerOf(t)).toMatchObject({ features: own });
   });
 
-  test("are ignored without that signature, though the answer counts as a heartbeat", async () => {
+  test("the features of an answer are ignored without that signature, though the answer counts as a heartbeat", async () => {
     const t = await start();
     await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }));
     await advanceHeartbeat(t);

@@ -64,7 +64,7 @@ async function moneyOf(): Promise<number> {
   return micro.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 
-test("FE17 pays each of 200 tasks exactly once while every fifth answer is lost", async () => {
+test("FE17 each of 200 tasks is paid exactly once while every fifth answer is lost", async () => {
   const random = createSeededRandom(17);
   chooseAction = (path) =>
     path.startsWith("/federation/v1/discover") || random.next() >= 0.2 ? "pass" : "lose-answer";
@@ -112,7 +112,7 @@ describe("FE17 a settlement whose answers are all lost", () => {
     await waitUntil(async () => (await outbox("pending")).length === 1, "the settlement begins");
   };
 
-  test("is looked up at the peer, found paid and completed without a refund", async () => {
+  test("a settlement whose answers are all lost is looked up at the peer, found paid and completed without a refund", async () => {
     chooseAction = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
     await settle();
     await settleEverything(async () => (await outbox("completed")).length === 1, 600_000);
@@ -120,7 +120,7 @@ describe("FE17 a settlement whose answers are all lost", () => {
     expect(a.listLogged("settlement.retry.refunded")).toEqual([]);
   });
 
-  test("is refunded once after attempts that never arrived, and is not paid later", async () => {
+  test("a settlement is refunded once after attempts that never arrived, and is not paid later", async () => {
     chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await settle();
     await settleEverything(async () => (await outbox("failed")).length === 1, 600_000);
@@ -139,7 +139,7 @@ describe("FE17 a settlement whose answers are all lost", () => {
     ]);
   });
 
-  test("is held for the operator, who may retry it, when it cannot be looked up", async () => {
+  test("a settlement is held for the operator, who may retry it, when it cannot be looked up", async () => {
     let broken = true;
     chooseAction = (path) => (broken && path.includes("/settlement") ? "lose-answer" : "pass");
     await settle();

@@ -50,13 +50,13 @@ describe("A3: a peer that the operator removed", () => {
     expect(await shown(t, peer.relayId)).toEqual(before);
   };
 
-  test("is refused when it proposes, and is shown as removed with a credit of 0", async () => {
+  test("a peer that the operator removed is refused when it proposes, and is shown as removed with a credit of 0", async () => {
     expect(await remove(t, peer.relayId)).toMatchObject({ status: 200 });
     expect(await shown(t, peer.relayId)).toEqual({ state: "removed", credit: 0 });
     await expectShut();
   });
 
-  test("stays removed when the operator sets its credit limit", async () => {
+  test("a peer that the operator removed stays removed when the operator sets its credit limit", async () => {
     await remove(t, peer.relayId);
     expect(await setCredit(t, peer.relayId, 5)).toMatchObject({
       status: 200,
@@ -65,7 +65,7 @@ describe("A3: a peer that the operator removed", () => {
     await expectShut();
   });
 
-  test("is refused when it confirms a proposal from before the removal", async () => {
+  test("a peer that the operator removed is refused when it confirms a proposal from before the removal", async () => {
     await peer.remove();
     await t.clock.advance(1);
     const { status, body } = await peer.propose();
@@ -81,7 +81,7 @@ describe("A3: a peer that the operator removed", () => {
     await expectShut();
   });
 
-  test("is refused as well when it had left by itself before", async () => {
+  test("a peer that the operator removed is refused as well when it had left by itself before", async () => {
     await peer.remove();
     expect(await shown(t, peer.relayId)).toEqual({ state: "removed", credit: 70 });
     expect(await remove(t, peer.relayId)).toMatchObject({ status: 200 });
@@ -89,7 +89,7 @@ describe("A3: a peer that the operator removed", () => {
     await expectShut();
   });
 
-  test("can be removed again, unlike an unknown relay", async () => {
+  test("a peer that the operator removed can be removed again, unlike an unknown relay", async () => {
     await remove(t, peer.relayId);
     expect(await remove(t, peer.relayId)).toMatchObject({ status: 200 });
     expect(await remove(t, createFakePeer(t).relayId)).toMatchObject({
@@ -99,7 +99,7 @@ describe("A3: a peer that the operator removed", () => {
     await expectShut();
   });
 
-  test("is not disclosed to another relay that proposes under its id", async () => {
+  test("a peer that the operator removed is not disclosed to another relay that proposes under its id", async () => {
     await remove(t, peer.relayId);
     const liar = createFakePeer(t);
     const body = { ...liar.selfDescription(), relay_id: peer.relayId, nonce_a: "0".repeat(64) };
@@ -158,7 +158,7 @@ test("A3: the removal by the operator survives a restart", async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe("A3: a removed peer that the operator admits again", () => {
+describe("A3: readmitted peers", () => {
   let network: Awaited<ReturnType<typeof startNetwork>>;
   let a: TestSite;
   let b: TestSite;
@@ -172,25 +172,25 @@ describe("A3: a removed peer that the operator admits again", () => {
   const admit = (by: TestSite, other: TestSite) =>
     by.asOperator("POST", PEERS_PATH, { endpoint_url: other.url });
 
-  test("loses the default credit by the removal", async () => {
+  test("a removed peer loses the default credit by the removal", async () => {
     expect(await shown(b, a.relayId)).toEqual({ state: "removed", credit: 1_000 });
     expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
   });
 
-  test("is active with a credit of 0 until the operator sets one", async () => {
+  test("a readmitted peer is active with a credit of 0 until the operator sets one", async () => {
     expect(await admit(a, b)).toMatchObject({ status: 200 });
     expect(await shown(a, b.relayId)).toEqual({ state: "active", credit: 0 });
     await setCredit(a, b.relayId, 3);
     expect(await shown(a, b.relayId)).toEqual({ state: "active", credit: 3 });
   });
 
-  test("has the credit that the operator set during the removal", async () => {
+  test("a readmitted peer has the credit that the operator set during the removal", async () => {
     await setCredit(a, b.relayId, 4);
     await admit(a, b);
     expect(await shown(a, b.relayId)).toEqual({ state: "active", credit: 4 });
   });
 
-  test("does not get the default credit by leaving and being added once more", async () => {
+  test("a removed peer does not get the default credit by leaving and being added once more", async () => {
     await admit(a, b);
     await remove(b, a.relayId);
     expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
@@ -201,7 +201,7 @@ describe("A3: a removed peer that the operator admits again", () => {
     expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
   });
 
-  test("becomes a peer again when both operators removed the other and both admit it", async () => {
+  test("a removed peer returns when both operators removed the other and both admit it", async () => {
     await admit(a, b);
     await remove(b, a.relayId);
     await remove(a, b.relayId);
@@ -213,7 +213,7 @@ describe("A3: a removed peer that the operator admits again", () => {
     expect(await shown(b, a.relayId)).toEqual({ state: "active", credit: 0 });
   });
 
-  test("stays removed when another address claims to be that relay", async () => {
+  test("a removed peer stays removed when another address claims to be that relay", async () => {
     await remove(b, a.relayId);
     const impostor = b.url.replace("127.0.0.1", "localhost");
     expect(await a.asOperator("POST", PEERS_PATH, { endpoint_url: impostor })).toMatchObject({
@@ -222,7 +222,7 @@ describe("A3: a removed peer that the operator admits again", () => {
     expect(await admit(b, a)).toMatchObject({ body: { code: "peer.refused" } });
   });
 
-  test("cannot return by its own handshake", async () => {
+  test("a removed peer cannot return by its own handshake", async () => {
     expect(await admit(b, a)).toMatchObject({ body: { code: "peer.refused" } });
     expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
   });

@@ -85,7 +85,7 @@ describe("look-ups of a relay's users", () => {
     }
   });
 
-  test("reach a peer up to a number a minute, and again after it", async () => {
+  test("look-ups of a relay's users reach a peer up to a number a minute, and again after it", async () => {
     const asked: string[] = [];
     const chooseAction = (path: string) => {
       if (path.endsWith("/discover")) asked.push(path);
@@ -136,7 +136,7 @@ test("a peer may send 30 requests of each operation a minute, and one more is re
   await t.close();
 });
 
-describe("a peer that answers every settlement with 429", () => {
+describe("busy peers", () => {
   async function submitAndComplete({ a, b, boss, worker }: TwoSites): Promise<void> {
     const path = `/agent/${worker.agentId}/task`;
     const { body } = await a.as(boss, "POST", path, { prompt: "work", max_budget: 2 });
@@ -152,7 +152,7 @@ describe("a peer that answers every settlement with 429", () => {
 
   const isAboutMoney = (path: string) => path.includes("/settlement");
 
-  test("is paid once it accepts the settlement, hours after six attempts", async () => {
+  test("a settlement to a peer that is busy is paid once it is accepted, hours after six attempts", async () => {
     let isBusy = true;
     let refused = 0;
     const chooseAction = (path: string) => {
@@ -172,7 +172,7 @@ describe("a peer that answers every settlement with 429", () => {
     });
   });
 
-  test("is left to the operator after 7 days, and its payer is not refunded", async () => {
+  test("a settlement to a peer that is always busy is left to the operator after 7 days, without a refund", async () => {
     const chooseAction = (path: string) => (isAboutMoney(path) ? "busy" : "pass");
     const started = (sites = await startTwoSites({ chooseAction }));
     await submitAndComplete(started);

@@ -50,21 +50,21 @@ async function countOutcomes(): Promise<readonly [successes: number, failures: n
   return [Number(body["successful_tasks"] ?? 0), Number(body["failed_tasks"] ?? 0)];
 }
 
-describe("C7: the record of a peer, which weighs the words about all agents behind it,", () => {
-  test("is not raised by tasks that leave next to no fees", async () => {
+describe("C7: records of peers", () => {
+  test("the record of a peer is not raised by tasks that leave next to no fees", async () => {
     await putListing(s.b, s.worker, 0.000001);
     const poor = await createPayer(0.001);
     for (let task = 0; task < 3; task += 1) await order(poor, "completed");
     expect(await countOutcomes()).toEqual([0, 0]);
   });
 
-  test("is not harmed by failures that a payer without fees orders, whatever they would have cost", async () => {
+  test("the record of a peer is not harmed by failures that a payer without fees orders, whatever their cost", async () => {
     const rich = await createPayer(100);
     for (let task = 0; task < 3; task += 1) await order(rich, "failed");
     expect(await countOutcomes()).toEqual([0, 0]);
   });
 
-  test("counts successes and failures of a payer that has left the fees", async () => {
+  test("the record of a peer counts successes and failures of a payer that has left the fees", async () => {
     await putListing(s.b, s.worker, 2);
     const payer = await createPayer(100);
     await order(payer, "completed");

@@ -117,7 +117,7 @@ describe("A9: a peer that reads a result in time and does not accept it", () => 
     expect(await order()).toMatchObject({ status: 202 });
   });
 
-  test("has one more failed outcome in its record", async () => {
+  test("a peer that reads a result and does not accept it has one more failed outcome in its record", async () => {
     answerResult = () => ({ status: 404, code: "result.task_not_found" });
     await start();
     const getRecord = async () => {

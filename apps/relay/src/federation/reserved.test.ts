@@ -116,7 +116,7 @@ describe("A2: the amount reserved for a peer", () => {
         await pass("it is refunded", 600_000, async () => (await a.getBalance(boss)) === 10);
       },
     ],
-  ])("is nothing again after a task that %s", async (_, end) => {
+  ])("the amount reserved for a peer is nothing again after a task that %s", async (_, end) => {
     const { body } = await submitToBest(a, boss);
     const taskId = String(body["task_id"]);
     await waitUntil(async () => (await shownAt(a))[0] === 0.95, "it is reserved");
@@ -128,7 +128,7 @@ describe("A2: the amount reserved for a peer", () => {
     expect(await reservedIn("alpha")).toEqual([]);
   });
 
-  test("counts against its credit: a second task waits until the first has ended", async () => {
+  test("the reserved amount counts against a peer's credit: a second task waits until the first has ended", async () => {
     const first = String((await submitToBest(a, boss)).body["task_id"]);
     await waitUntil(async () => (await shownAt(a))[0] === 0.95, "it is reserved");
     await submitToBest(a, boss);

@@ -126,8 +126,8 @@ const firstAttemptLost = (site: TestSite) =>
 const paid = () =>
   waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
 
-describe("A8: a relay that was restored from a backup", () => {
-  test("pays nothing twice, and pays its worker what the backup lacked", async () => {
+describe("A8: restored relays", () => {
+  test("a relay that was restored from a backup pays nothing twice, and pays its worker what the backup lacked", async () => {
     const saver = await b.createAgent();
     await b.deposit(saver, 5);
     const asked = await b.as(saver, "POST", `/api/v1/agents/${saver.agentId}/withdrawals`, {
@@ -194,7 +194,7 @@ describe("A8: a relay that was restored from a backup", () => {
     expect(await b.getBalance(worker)).toBe(0.9025);
   });
 
-  test("sends a settlement that was in flight at the backup again, and pays it once", async () => {
+  test("a relay that was restored from a backup sends a settlement that was in flight at the backup again, and pays it once", async () => {
     const [payer, earner] = [await b.createAgent(), await a.createWorker(1, "translate")];
     await b.deposit(payer, 10);
     const { body } = await submitToBest(b, payer, { capability: "translate" });
@@ -219,7 +219,7 @@ describe("A8: a relay that was restored from a backup", () => {
       expect(await getReconciliation(site)).toMatchObject({ consistent: true });
   });
 
-  test("learns of a lost task by the positions at both sides, even while frozen", async () => {
+  test("a relay that was restored from a backup learns of a lost task by the positions at both sides, even while frozen", async () => {
     await exchangeHeartbeats();
     await backUp();
     await doTask();

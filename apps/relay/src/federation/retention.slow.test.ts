@@ -147,14 +147,14 @@ describe("the records between two relays", () => {
       return String(entry?.settlement_id);
     }
 
-    test("stays stored with its task, and is found booked however late", async () => {
+    test("an undecided settlement stays stored with its task, and is found booked however late", async () => {
       await held("lose-answer");
       await waitUntil(async () => (await a.getBalance(boss)) === 9, "the payer is charged");
       expect(await b.getBalance(worker)).toBe(0.9025);
       await waitUntilPurged(() => keptOf("alpha"), nothing);
     });
 
-    test("is refunded when the other relay has purged the task whose settlement never arrived", async () => {
+    test("a settlement that never arrived is refunded when the other relay has purged its task", async () => {
       await held("refuse", async () => {
         // The peer accepted the result, so its debt is stored until the operator clears it.
         expect(await keptOf("beta")).toEqual({ ...nothing, inbound: 1 });

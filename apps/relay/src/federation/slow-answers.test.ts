@@ -45,7 +45,7 @@ async function returnResult() {
 }
 
 describe("A8: the settlement in a slow answer to a result", () => {
-  test("is booked although the peer's clock is late, because the peer accepted the request by the same clock", async () => {
+  test("the settlement in a slow answer is booked although the peer's clock is late", async () => {
     offsetMs = 1_000 - LIFETIME_MS;
     const { worker } = await returnResult();
     expect(t.listLogged("federation.settlement.refused")).toEqual([]);
@@ -54,7 +54,7 @@ describe("A8: the settlement in a slow answer to a result", () => {
     expect(await getReconciliation(t)).toMatchObject({ consistent: true, totals: { holds: 0 } });
   });
 
-  test("is refused if its signature had already expired when the result was sent", async () => {
+  test("the settlement in a slow answer is refused if its signature had expired when the result was sent", async () => {
     offsetMs = -LIFETIME_MS - 1;
     const { worker } = await returnResult();
     expect(t.listLogged("federation.settlement.refused")).toMatchObject([

@@ -129,13 +129,13 @@ describe("FE3 a time in the header that is", () => {
 });
 
 describe("FE4 an old body under a fresh header", () => {
-  test("is refused as a duplicate when it forwards a task again", async () => {
+  test("an old forward under a fresh header is refused as a duplicate", async () => {
     const { forward } = await completeTaskOfPeer(t, peer);
     await t.clock.advance(1_000);
     await expectHarmless("forward.duplicate", () => peer.post(`${base}/task/forward`, forward));
   });
 
-  test("is answered like the first time and pays nothing when it repeats a settlement", async () => {
+  test("an old settlement under a fresh header is answered like the first time and pays nothing", async () => {
     const { settlement, worker } = await completeTaskOfPeer(t, peer);
     const body = peer.createSettlement(settlement);
     const first = await peer.post(SETTLE_PATH, body);
@@ -145,12 +145,12 @@ describe("FE4 an old body under a fresh header", () => {
     expect(await getPosition(t, peer)).toBe(-0.95);
   });
 
-  test("is refused as stale when its heartbeat is not newer than the last", async () => {
+  test("an old heartbeat under a fresh header is refused as stale when it is not newer than the last", async () => {
     await peer.heartbeat(t.clock.now() + 5);
     await expectHarmless("peer.timestamp_stale", () => peer.heartbeat(t.clock.now() + 5));
   });
 
-  test("is refused after 5 minutes by its own timestamp", async () => {
+  test("an old body under a fresh header is refused after 5 minutes by its own timestamp", async () => {
     const worker = await t.createWorker(1);
     const body = peer.createForward({ target_agent: worker.agentId });
     await t.clock.advance(300_001);
@@ -247,13 +247,13 @@ describe("FE9 a confirmation that", () => {
     },
   );
 
-  test("answers another session's nonce is refused", async () => {
+  test("a confirmation that answers another session's nonce is refused", async () => {
     const [one, two] = [await begin(), await begin()];
     const crossed = one.fresh.signChallenge(two.answer["nonce_b"]);
     expect((await one.confirm(crossed)).body).toMatchObject({ code: "peer.challenge_invalid" });
   });
 
-  test("comes twice is accepted once, and one without a proposal not at all", async () => {
+  test("a confirmation that comes twice is accepted once, and one without a proposal not at all", async () => {
     const { fresh, answer, confirm } = await begin();
     const right = fresh.signChallenge(answer["nonce_b"]);
     expect(await confirm(right)).toMatchObject({ status: 200, body: { status: "active" } });
@@ -262,7 +262,7 @@ describe("FE9 a confirmation that", () => {
     });
   });
 
-  test("comes after 5 minutes is too late", async () => {
+  test("a confirmation that comes after 5 minutes is too late", async () => {
     const { fresh, answer, confirm } = await begin();
     await t.clock.advance(300_001);
     const right = fresh.signChallenge(answer["nonce_b"]);
@@ -286,13 +286,13 @@ describe("FE10 admission", () => {
       "Maximum federation peer limit reached",
       { AGENT_FEDERATION_MAX_PEERS: "0" },
     ],
-  ])("refuses %s", async (_, status, error, env) => {
+  ])("admission refuses %s", async (_, status, error, env) => {
     const strict = await startTestRelay({ ...federated, ...env });
     expect(await proposePeer(strict, relayId)).toMatchObject({ status, body: { error } });
     await strict.close();
   });
 
-  test("gives no credit to a peer that was not vouched for, so it submits only free tasks", async () => {
+  test("a peer that was not vouched for has no credit, so it submits only free tasks", async () => {
     const open = await startTestRelay({
       AGENT_FEDERATION_ENDPOINT_URL: "http://127.0.0.1:1",
     });
@@ -358,7 +358,7 @@ describe("FE11 a query", () => {
   });
 });
 
-describe("FE12 a peer's answer to a query", () => {
+describe("FE12 answers to queries", () => {
   const entry = (agentId: string, change: object = {}) => ({
     agent_id: agentId,
     public_key: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
@@ -378,14 +378,14 @@ describe("FE12 a peer's answer to a query", () => {
     return body["agents"] as { agent_id: string; hop_distance: number; source_relay: string }[];
   };
 
-  test("adds at most 200 entries", async () => {
+  test("a peer's answer adds at most 200 entries", async () => {
     const many = Array.from({ length: 5_000 }, (_, at) =>
       entry(`019b7d21-53eb-7ccd-926c-${String(at).padStart(12, "0")}`),
     );
     expect(await discovered(() => many)).toHaveLength(200);
   });
 
-  test("never changes an agent of this relay", async () => {
+  test("a peer's answer never changes an agent of this relay", async () => {
     const own = await t.createWorker(1);
     const found = await discovered(() => [entry(own.agentId, { trust: 1 })]);
     expect(found).toHaveLength(1);
@@ -393,7 +393,7 @@ describe("FE12 a peer's answer to a query", () => {
   });
 
   test.each([0, -1, 0.5, 1e9])(
-    "counts hops from this relay, whatever it claims: %d",
+    "a peer's answer counts hops from this relay, whatever it claims: %d",
     async (claimed) => {
       const [found] = await discovered(() => [
         entry("019b7d21-53eb-7ccd-926c-3badff397222", { hop_distance: claimed }),
@@ -402,7 +402,7 @@ describe("FE12 a peer's answer to a query", () => {
     },
   );
 
-  test("shows only agents that may be seen", async () => {
+  test("a peer's answer shows only agents that may be seen", async () => {
     const hidden = await t.createAgent();
     const register = (agent: typeof hidden, federation_visible: boolean) =>
       t.as(agent, "POST", "/api/v1/agents/register", {
@@ -452,7 +452,7 @@ test.each([
   },
 );
 
-test("FE13 accepts one of 50 equal forwards at once and answers the rest with 409", async () => {
+test("FE13 of 50 equal forwards at once one is accepted and the rest are answered with 409", async () => {
   const worker = await t.createWorker(1);
   const body = peer.createForward({ target_agent: worker.agentId });
   const replies = await Promise.all(
@@ -494,7 +494,7 @@ describe("FE14 a forward", () => {
     expect(await forward(["summarise"], 0.95)).toMatchObject({ status: 202 });
   });
 
-  test("B12: expires with its origin's task, and at this relay's maximum lifetime", async () => {
+  test("B12: a forward expires with its origin's task, and at this relay's maximum lifetime", async () => {
     const bounded = await startTestRelay({ ...federated, AGENT_TASK_TTL_MAX_MS: "7200000" });
     try {
       const origin = await createFakePeer(bounded).completeHandshake();
@@ -534,8 +534,8 @@ describe("FE14 a forward", () => {
   });
 });
 
-describe("FE15 a result", () => {
-  test("counts only with the pinned key, the whole receipt and this peer's attestation", async () => {
+describe("FE15 results", () => {
+  test("a result counts only with the pinned key, the whole receipt and this peer's attestation", async () => {
     const away = await forwardTaskToPeer(t);
     const { worker, task, receipt } = away;
     const resultOf: FakePeer["createResult"] = (...of) => away.peer.createResult(...of);
@@ -578,7 +578,7 @@ describe("FE15 a result", () => {
     await away.listening.close();
   });
 
-  test("is not accepted from a local agent that registered the worker's id", async () => {
+  test("a result is not accepted from a local agent that registered the worker's id", async () => {
     const away = await forwardTaskToPeer(t);
     const impostor = { ...t.createUnknownAgent(), agentId: away.worker.agentId };
     const { body } = await t.request("POST", "/api/v1/agents/bootstrap", {
@@ -710,7 +710,7 @@ describe("FE19 heartbeats", () => {
     await expectHarmless(code, attempt);
   });
 
-  test("suspend a peer when 3 are missed, revive it by a valid one, and remove it when 5 are missed", async () => {
+  test("a peer is suspended by 3 missed heartbeats, revived by a valid one, and removed by 5 missed ones", async () => {
     const stateNow = async () => {
       const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
       const peers = body["peers"] as { relay_id: string; state: string }[];
@@ -924,8 +924,8 @@ test("FE23 queries and heartbeats reveal neither prompts nor workers", async () 
   await listening.close();
 });
 
-describe("a middle relay", () => {
-  test("FE15 accepts a result only from the relay that it forwarded the task to, and settles only what it was paid", async () => {
+describe("middle relays", () => {
+  test("FE15 a middle relay accepts a result only from the next relay, and settles only what it was paid", async () => {
     const { origin, next, receipt, task, reply, passed } = await relayTask(t);
     expect(reply).toMatchObject({ status: 202, body: { status: "pending" } });
     expect(passed).toMatchObject({ budget: { amount: 0.9025 }, origin_relay: t.relay.relayId });

@@ -32,7 +32,7 @@ async function deliverAll(sites: readonly TestSite[]): Promise<void> {
 }
 
 describe("FE18 the fee chain over three relays", () => {
-  test("pays the worker budget x (1 - fee)^3 and every relay its share, and creates or loses nothing", async () => {
+  test("the fee chain pays the worker budget x (1 - fee)^3 and every relay its share, and loses nothing", async () => {
     const network = await startNetwork(
       ["alpha", "beta", "gamma"],
       [

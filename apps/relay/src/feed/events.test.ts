@@ -30,7 +30,7 @@ async function completeTask(status: "completed" | "failed" = "completed") {
 }
 
 describe("the events of the relay", () => {
-  test("are numbered from 1 without gaps, also when many changes come at once", async () => {
+  test("the events of the relay are numbered from 1 without gaps, also when many changes come at once", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 1_000), await createSeller(t, 1)];
     const lists = await Promise.all([
@@ -42,7 +42,7 @@ describe("the events of the relay", () => {
     expect(numbers).toEqual(numbers.map((_, at) => at + 1));
   });
 
-  test("tell the life of a task and its money in order", async () => {
+  test("the events of the relay tell the life of a task and its money in order", async () => {
     t = await startTestRelay();
     const task = await completeTask();
     const events = await listEvents();
@@ -58,7 +58,7 @@ describe("the events of the relay", () => {
     expect(events.map(({ type }) => type)).toContain("money.deposited");
   });
 
-  test("leave no trace of a change that was refused", async () => {
+  test("the events of the relay leave no trace of a change that was refused", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 1), await createSeller(t, 2)];
     const before = await listEvents();
@@ -67,7 +67,7 @@ describe("the events of the relay", () => {
     expect(await listEvents()).toEqual(before);
   });
 
-  test("show a freeze while it lasts, and its end", async () => {
+  test("the events of the relay show a freeze while it lasts, and its end", async () => {
     t = await startTestRelay();
     await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     expect((await listEvents()).at(-1)).toMatchObject({
@@ -79,7 +79,7 @@ describe("the events of the relay", () => {
     expect((await listEvents()).at(-1)).toMatchObject({ type: "relay.unfrozen" });
   });
 
-  test("go on with the next number after a restart, and are replayed after a given one", async () => {
+  test("the events of the relay go on with the next number after a restart, and are replayed after a given one", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-events-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     t = await startTestRelay(env);
@@ -94,7 +94,7 @@ describe("the events of the relay", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("arrive on a stream behind the last one that the client has", async () => {
+  test("the events of the relay arrive on a stream behind the last one that the client has", async () => {
     t = await startTestRelay();
     await completeTask();
     const before = await listEvents();

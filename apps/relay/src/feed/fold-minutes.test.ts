@@ -7,7 +7,7 @@ const event = (type: string, at: number, members: object = {}) => ({
   body: JSON.stringify(members),
 });
 
-test("adds up the events of each minute and the ended tasks by state", () => {
+test("the events of each minute and the ended tasks by state are added up", () => {
   const next = 7 * MINUTE_MS;
   const { ended, minutes } = foldEvents([
     event("task.submitted", 1),

@@ -56,9 +56,12 @@ function signed({
 const inSeconds = (seconds: number) => t.clock.now() / 1_000 + seconds;
 
 describe("AC1 a bearer", () => {
-  test.each(["EdDSA", "Ed25519"])("accepts the agent's own token with alg %s", async (alg) => {
-    expect(await withToken(signed({ header: { alg } }))).toMatchObject({ status: 200 });
-  });
+  test.each(["EdDSA", "Ed25519"])(
+    "the relay accepts the agent's own token with alg %s",
+    async (alg) => {
+      expect(await withToken(signed({ header: { alg } }))).toMatchObject({ status: 200 });
+    },
+  );
 
   const refused: Readonly<Record<string, () => Promise<Reply>>> = {
     "401 auth.missing: none": () => t.request("GET", balanceOf(agent)),
@@ -103,7 +106,7 @@ describe("AC1 a bearer", () => {
 });
 
 describe("AC2 the operator's token", () => {
-  test("accepts the operator's token", async () => {
+  test("the relay accepts the operator's token", async () => {
     expect(await withToken(OPERATOR_TOKEN)).toMatchObject({ status: 200 });
   });
 
@@ -121,7 +124,7 @@ describe("AC2 the operator's token", () => {
     ["a comma behind it", `Bearer ${OPERATOR_TOKEN},`],
     ["quotes", `Bearer "${OPERATOR_TOKEN}"`],
     ["an agent's prefix", `Bearer agent:${OPERATOR_TOKEN}`],
-  ])("refuses the operator's token with %s", async (_, header) => {
+  ])("the relay refuses the operator's token with %s", async (_, header) => {
     expect(await withHeader(header)).toMatchObject({ status: 403 });
   });
 
@@ -146,7 +149,7 @@ describe("AC2 the operator's token", () => {
     },
   );
 
-  test("accepts an operator's token of any visible characters except the comma", async () => {
+  test("the relay accepts an operator's token of any visible characters except the comma", async () => {
     const odd = "a.b;c=;'\"!.d";
     const relay = await startTestRelay({ AGENT_API_TOKEN: odd });
     const path = "/api/v1/admin/reconciliation";

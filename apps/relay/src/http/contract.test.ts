@@ -36,8 +36,11 @@ const another: [string, Fetch][] = [
 test.each([
   ...another.map(([what, relay]) => ["health" as const, what, relay] as const),
   ...operationNames.map((name) => [name, ...another[2]!] as const),
-])("finds in a response of %s what docs/openapi.json lacks: %s", async (name, _, relay) => {
-  const { method } = operations[name];
-  const request = new Request(`http://relay.test${buildPath(name)}`, { method });
-  await expect(carry(relay, request)).rejects.toThrow(/^response/m);
-});
+])(
+  "the response check finds in a response of %s what docs/openapi.json lacks: %s",
+  async (name, _, relay) => {
+    const { method } = operations[name];
+    const request = new Request(`http://relay.test${buildPath(name)}`, { method });
+    await expect(carry(relay, request)).rejects.toThrow(/^response/m);
+  },
+);

@@ -8,6 +8,6 @@ test.each([
   ["%C3%A9", { reason: "é" }],
   ["%zz", {}],
   ["a".repeat(257), {}],
-])("reads the reason of an act from %j", (header, read) => {
+])("the reason of an act is read from %j", (header, read) => {
   expect(readActReason(header)).toEqual(read);
 });

@@ -48,14 +48,14 @@ const containsKey = async ({ secretKey }: RelayIdentity) => {
 };
 
 describe("Relay identity", () => {
-  test("creates an identity on the first start and loads it afterwards", async () => {
+  test("the relay creates an identity on the first start and loads it afterwards", async () => {
     const first = await identityOf();
     expect(await identityOf()).toEqual(first);
     expect(first.publicKey).toBe(bytesToHex(didKeyToPublicKey(first.did)));
     expect(first.relayId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
   });
 
-  test("creates a new identity at each start in memory", async () => {
+  test("the relay creates a new identity at each start in memory", async () => {
     const [one, two] = [
       await identityOf(undefined, ":memory:"),
       await identityOf(undefined, ":memory:"),
@@ -64,11 +64,11 @@ describe("Relay identity", () => {
     expect(one.publicKey).not.toBe(two.publicKey);
   });
 
-  test("stores the key as hex digits without a passphrase", async () => {
+  test("the relay stores the key as hex digits without a passphrase", async () => {
     expect(await containsKey(await identityOf())).toBe(true);
   });
 
-  test.each([64, 128])("reads a key from %i hex digits", async (digits) => {
+  test.each([64, 128])("the relay reads a key from %i hex digits", async (digits) => {
     const { secretKey, publicKey } = await identityOf();
     const hex = (bytesToHex(secretKey) + publicKey).slice(0, digits);
     expect(await identityOf(undefined, undefined, hex)).toMatchObject({ publicKey });
@@ -76,14 +76,14 @@ describe("Relay identity", () => {
 });
 
 describe("Relay identity with a passphrase", () => {
-  test("HO13 seals the key from the first start and loads the same key at the next", async () => {
+  test("HO13 the relay seals the key from the first start and loads the same key at the next", async () => {
     const first = await identityOf(passphrase);
     expect(await containsKey(first)).toBe(false);
     expect(await identityOf(passphrase)).toEqual(first);
     expect(await readDatabase()).not.toContain(passphrase);
   });
 
-  test("HO13 seals the key at the next start when the passphrase is set later, and leaves no plain copy", async () => {
+  test("HO13 the key is sealed at the next start when the passphrase is set later, and no plain copy is left", async () => {
     const plain = await identityOf();
     expect(await containsKey(plain)).toBe(true);
     expect(await identityOf(passphrase)).toEqual(plain);
@@ -94,7 +94,7 @@ describe("Relay identity with a passphrase", () => {
   test.each([
     ["a wrong passphrase", "wrong", /does not open/],
     ["no passphrase", undefined, /is required/],
-  ])("HO13 stops the start with %s and changes nothing", async (_, given, detail) => {
+  ])("HO13 %s stops the start and changes nothing", async (_, given, detail) => {
     const first = await identityOf(passphrase);
     const before = await readDatabase();
     const refused = await start(given);
@@ -105,7 +105,7 @@ describe("Relay identity with a passphrase", () => {
   });
 
   test.each(["", "abc", "zz", "ab".repeat(31), "{}", '{"kdf":"none"}'])(
-    "HO13 stops the start when the stored key is damaged: %j",
+    "HO13 a damaged stored key stops the start: %j",
     async (stored) => {
       await identityOf();
       expect(await start(passphrase, undefined, stored)).toMatchObject({
@@ -115,7 +115,7 @@ describe("Relay identity with a passphrase", () => {
     },
   );
 
-  test("HO13 stops the start when the halves of the key do not match", async () => {
+  test("HO13 a key whose halves do not match stops the start", async () => {
     const { secretKey } = await identityOf();
     const stored = bytesToHex(secretKey) + "ab".repeat(32);
     expect(await start(undefined, undefined, stored)).toMatchObject({

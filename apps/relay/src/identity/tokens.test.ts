@@ -91,7 +91,7 @@ async function rotate(): Promise<TestAgent> {
 }
 
 describe("Valid tokens", () => {
-  test("names the agent and device of the caller and the expiry", async () => {
+  test("a verified token names the agent and device of the caller and the expiry", async () => {
     expect(await checker.verify(await token())).toMatchObject({
       ok: true,
       caller: {
@@ -104,14 +104,14 @@ describe("Valid tokens", () => {
     });
   });
 
-  test("grants the scopes that both the token and its device have", async () => {
+  test("a token grants the scopes that both the token and its device have", async () => {
     const paired = createTestAgent(world);
     await insertKnownAgent(paired, { granted: ["task:read", "task:submit"] });
     const checked = await checker.verify(await token(paired, ["task:read", "account:write"]));
     expect(checked).toMatchObject({ caller: { scopes: new Set(["task:read"]) } });
   });
 
-  test("verifies a token once and still refuses it after its expiry", async () => {
+  test("a token is verified once and still refused after its expiry", async () => {
     const kept = await token();
     expect(await checker.verify(kept)).toMatchObject({ ok: true });
     const asked = reads;
@@ -124,7 +124,7 @@ describe("Valid tokens", () => {
 });
 
 describe("Tokens after a succession", () => {
-  test("KY6 refuses a token of the old key that was verified before", async () => {
+  test("KY6 a token of the old key that was verified before is refused", async () => {
     const old = await token();
     expect(await checker.verify(old)).toMatchObject({ ok: true });
     const renewed = await rotate();
@@ -133,7 +133,7 @@ describe("Tokens after a succession", () => {
     expect(await checker.verify(await token(renewed))).toMatchObject({ ok: true });
   });
 
-  test("KY6 does not cache a token whose key changed during its verification", async () => {
+  test("KY6 a token whose key changed during its verification is not cached", async () => {
     const old = await token();
     const checking = checker.verify(old);
     checker.evictAgent(agent.agentId);
@@ -142,7 +142,7 @@ describe("Tokens after a succession", () => {
     expect(await checker.verify(old)).toEqual({ ok: false, code: "auth.verification_failed" });
   });
 
-  test("KY6 leaves cached tokens of other agents valid", async () => {
+  test("KY6 cached tokens of other agents stay valid", async () => {
     const other = createTestAgent(world);
     await insertKnownAgent(other, {});
     const kept = await token(other);
@@ -158,13 +158,13 @@ describe("Refused tokens", () => {
   test.each([
     ["of a revoked device", { deviceRevoked: true }, "auth.device_not_authorized"],
     ["of a revoked agent", { agentRevoked: true }, "agent.revoked"],
-  ])("refuses a token %s", async (_, state, code) => {
+  ])("a token %s is refused", async (_, state, code) => {
     const gone = createTestAgent(world);
     await insertKnownAgent(gone, state);
     expect(await checker.verify(await token(gone))).toEqual({ ok: false, code });
   });
 
-  test("refuses a malformed token before it reads the database", async () => {
+  test("a malformed token is refused before the database is read", async () => {
     expect(await checker.verify("e30.e30.AAAA")).toMatchObject({ code: "auth.malformed_token" });
     expect(reads).toBe(0);
   });

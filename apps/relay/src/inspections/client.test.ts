@@ -51,7 +51,7 @@ async function run(options: Partial<DelegateOptions>, client = createClient()) {
 }
 
 describe("delegate with an inspection", () => {
-  test("adds the arbitration fee to the listed price, and pays what is accepted", async () => {
+  test("delegate adds the arbitration fee to the listed price, and pays what is accepted", async () => {
     const delegated = await run({
       inspect: ({ receipt }) => receipt.status === "completed" || { reason: "no" },
     });
@@ -63,7 +63,7 @@ describe("delegate with an inspection", () => {
     expect(await t.getBalance(parties.boss)).toBe(8);
   });
 
-  test("rejects with a reason and an offer", async () => {
+  test("delegate rejects with a reason and an offer", async () => {
     const delegated = await run({
       acceptance: { signer: parties.boss, windowMs: 60_000, arbiterId: parties.arbiter.agentId },
       inspect: async () => ({ reason: "Rows are missing.", offer: 0.25 }),
@@ -78,7 +78,7 @@ describe("delegate with an inspection", () => {
   test.each<[string, DelegateOptions["inspect"]]>([
     ["throws", () => Promise.reject(new Error("no idea"))],
     ["is not there", undefined],
-  ])("is silent, which pays, if the inspector %s", async (_, inspect) => {
+  ])("delegate is silent, which pays, if the inspector %s", async (_, inspect) => {
     const delegated = await run(inspect === undefined ? {} : { inspect });
     expect(delegated).toMatchObject({ ok: true });
     expect(delegated).not.toHaveProperty("inspection");
@@ -87,7 +87,7 @@ describe("delegate with an inspection", () => {
     expect(await t.getBalance(parties.boss)).toBe(8);
   });
 
-  test("is silent if the answer does not come in time", async () => {
+  test("delegate is silent if the answer does not come in time", async () => {
     const delegated = await run({
       inspect: () => new Promise(() => {}),
       schedule: (ms, task) => {
@@ -99,7 +99,7 @@ describe("delegate with an inspection", () => {
     expect(delegated).not.toHaveProperty("inspection");
   });
 
-  test("issues its own credential only after the close", async () => {
+  test("delegate issues its own credential only after the close", async () => {
     const client = createClient();
     const recommender = createRecommender(client, { ...parties.boss, now: t.clock.now });
     const accepted = await run({ recommender, inspect: () => true }, client);
@@ -108,14 +108,14 @@ describe("delegate with an inspection", () => {
     expect(rejected).not.toHaveProperty("recommendation");
   });
 
-  test("refuses a relay that ignores the wish, and cancels the task", async () => {
+  test("delegate refuses a relay that ignores the wish for an inspection, and cancels the task", async () => {
     const ignoring = createClient((body) => ({ ...body, acceptance: undefined }));
     const delegated = await run({ maxBudget: 3, onSubmitted: () => {} }, ignoring);
     expect(delegated).toMatchObject({ ok: false, code: "acceptance.ignored" });
     expect(await t.getBalance(parties.boss)).toBe(10);
   });
 
-  test("is refused by an agent that does not offer it", async () => {
+  test("delegate with an inspection is refused by an agent that does not offer it", async () => {
     const seller = await createSeller(t, 2);
     const delegated = await run({ agentId: seller.agentId, inspect: () => true });
     expect(delegated).toMatchObject({ ok: false, code: "acceptance.not_offered" });

@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => network.close());
 
 describe("a peer's agent that offers an inspection at its own relay", () => {
-  test("IS17: is refused for an inspected task, and nothing is held or sent", async () => {
+  test("IS17: a peer's agent is refused for an inspected task, and nothing is held or sent", async () => {
     const { boss } = local;
     const { body } = await submitTask(here, boss, remote, { acceptance: {} });
     expect(body["code"]).toBe("acceptance.not_offered");
@@ -44,7 +44,7 @@ describe("a peer's agent that offers an inspection at its own relay", () => {
     expect(await getTaskAt(there, path)).not.toHaveProperty("acceptance");
   });
 
-  test("IS17: is left out of scored routing, although it is cheaper", async () => {
+  test("IS17: a peer's agent is left out of scored routing for an inspected task, although it is cheaper", async () => {
     await putOffer(there, remote, { price: 0.5 });
     const wanted = { required_capabilities: ["summarise"] };
     const target = here.createUnknownAgent();

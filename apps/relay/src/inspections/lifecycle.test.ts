@@ -44,7 +44,7 @@ const trustOf = async (t: TestRelay, { boss }: Case) =>
   (await getAgentStates(t, [boss]))[0]?.trust ?? [];
 
 describe("the trust of an inspected task", () => {
-  test("does not move before the close, nor is a credential issued", async () => {
+  test("the trust of an inspected task does not move before the close, nor is a credential issued", async () => {
     const t = await start({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
     const given = await beginCase(t, await createParties(t));
     expect(await trustOf(t, given)).toEqual([]);
@@ -67,14 +67,14 @@ describe("the trust of an inspected task", () => {
       },
       [0, 0],
     ],
-  ])("counts a case that is %s", async (_, end, [successful_tasks, failed_tasks]) => {
+  ])("the trust counts a case that is %s", async (_, end, [successful_tasks, failed_tasks]) => {
     const t = await start();
     const given = await beginDispute(t, await createParties(t));
     await end(t, given);
     expect(await trustOf(t, given)).toMatchObject([{ successful_tasks, failed_tasks }]);
   });
 
-  test("does not count work as a success that its own ledger calls incomplete", async () => {
+  test("work that its own ledger calls incomplete is not counted as a success", async () => {
     const t = await start();
     const submitted = await submitInspected(t, await createParties(t));
     await storeLedger(t, submitted.worker, createLedger(submitted.worker, submitted.task.task_id));
@@ -85,7 +85,7 @@ describe("the trust of an inspected task", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("measures the latency of the receipt, not of the inspection", async () => {
+  test("the latency of an inspected task is that of the receipt, not of the inspection", async () => {
     const t = await start();
     const submitted = await submitInspected(t, await createParties(t));
     await t.clock.advance(7_000);
@@ -159,7 +159,7 @@ describe("the deadlines of an inspection", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("end by the clock alone, one after the other", async () => {
+  test("the deadlines of an inspection end by the clock alone, one after the other", async () => {
     const t = await start();
     const given = await beginDispute(t, await createParties(t));
     const { deadline } = await getCase(t, given);
@@ -179,7 +179,7 @@ describe("the deadlines of an inspection", () => {
 });
 
 describe("a task with an open inspection", () => {
-  test("is kept beyond the days of retention, and purged after its close", async () => {
+  test("a task with an open inspection is kept beyond the days of retention, and purged after its close", async () => {
     const t = await start({
       AGENT_RETENTION_DAYS: "1",
       AGENT_DISPUTE_ANSWER_MS: "864000000",

@@ -50,7 +50,7 @@ async function createTwin(agent: TestAgent): Promise<readonly [TestAgent, TestAg
 const inspectionsOf = async ({ agentId }: TestAgent) =>
   (await t.asOperator("GET", `/api/v1/agents/${agentId}`)).body["inspections"];
 
-describe("an arbiter with a key of a party", () => {
+describe("IS13: arbiters with keys of parties", () => {
   const list = (agent: TestAgent) =>
     t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, {
       capabilities: [],
@@ -58,7 +58,7 @@ describe("an arbiter with a key of a party", () => {
     });
 
   test.each(["boss", "worker"] as const)(
-    "IS13: is refused if it is that of the %s",
+    "IS13: an arbiter is refused if its key is that of the %s",
     async (role) => {
       const [party, twin] = await createTwin(parties[role]);
       const boss = role === "boss" ? party : parties.boss;
@@ -73,7 +73,7 @@ describe("an arbiter with a key of a party", () => {
     },
   );
 
-  test("IS13: takes no case if it got the key after the submission", async () => {
+  test("IS13: an arbiter takes no case if it got the key of a party after the submission", async () => {
     const { arbiter } = parties;
     const given = await beginCase(t, parties, { arbiter_id: arbiter.agentId });
     const left = createRotation(t, given.worker);
@@ -90,8 +90,8 @@ describe("an arbiter with a key of a party", () => {
   });
 });
 
-describe("a key of the arbiter that a party claims without proof", () => {
-  test("IS22: keeps no arbiter from a case if it is a former one", async () => {
+describe("IS22: keys claimed without proof", () => {
+  test("IS22: a former key of the arbiter that a party claims keeps no arbiter from a case", async () => {
     const { next, succession } = createRotation(t, parties.arbiter);
     const { agentId: arbiter_id, publicKey: public_key } = parties.arbiter;
     await t.as(parties.arbiter, "POST", `/api/v1/agents/${arbiter_id}/rotate-key`, { succession });
@@ -114,7 +114,7 @@ describe("a key of the arbiter that a party claims without proof", () => {
   };
 
   test.each(["boss", "worker"] as const)(
-    "IS22: keeps no arbiter from a case if it is that of a device, paired by the %s",
+    "IS22: a key of the arbiter that a device claims, paired by the %s, keeps no arbiter from a case",
     async (role) => {
       const { agentId: arbiter_id } = parties.arbiter;
       const given = await beginCase(t, parties, { arbiter_id });
@@ -126,7 +126,7 @@ describe("a key of the arbiter that a party claims without proof", () => {
     },
   );
 
-  test("IS22: counts when the arbiter is named, because its owner may have both", async () => {
+  test("IS22: a shared key counts when the arbiter is named, because its owner may have both", async () => {
     const { boss, worker, arbiter } = parties;
     const device = t.createUnknownAgent();
     await pair(boss, device);
@@ -136,7 +136,7 @@ describe("a key of the arbiter that a party claims without proof", () => {
     expect(body["code"]).toBe("acceptance.arbiter_invalid");
   });
 
-  test("IS22: is refused to the arbiter once the party has proven it", async () => {
+  test("IS22: a key of a device that the party has proven cannot be claimed by the arbiter", async () => {
     const { agentId: arbiter_id } = parties.arbiter;
     const given = await beginCase(t, parties, { arbiter_id });
     const device = await createPairedDevice(t, parties.boss);
@@ -155,7 +155,7 @@ describe("agents that count as one", () => {
     return { ...parties, boss, worker };
   }
 
-  test("IS14: gain neither trust, credentials nor figures by a case between them", async () => {
+  test("IS14: agents that count as one gain neither trust, credentials nor figures by a case between them", async () => {
     const own = await createOneOwner();
     const given = await beginDispute(t, own);
     await decide(t, given, 1);
@@ -174,7 +174,7 @@ describe("agents that count as one", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("IS14: change neither the record of an arbiter nor that of the operator", async () => {
+  test("IS14: agents that count as one change neither the record of an arbiter nor that of the operator", async () => {
     const own = await createOneOwner();
     const cases: Case[] = [];
     for (let count = 0; count < 3; count += 1) cases.push(await beginDispute(t, own));
@@ -189,7 +189,7 @@ describe("agents that count as one", () => {
     expect(body["disputes"]).toMatchObject({ opened: 0, decided: 0, undecided: 0 });
   });
 
-  test("IS14: do not hide the cases that one of them lost against others", async () => {
+  test("IS14: agents that count as one do not hide the cases that one of them lost against others", async () => {
     const own = await createOneOwner();
     const others = { ...(await createParties(t)), boss: own.boss };
     const won: Case[] = [];

@@ -43,8 +43,8 @@ const withHash = async (given: Case): Promise<Case> => ({
 const verifyEvidence = async ({ boss, task }: Case) =>
   verifyArtifact((await t.as(boss, "GET", `${task.path}/evidence`)).text);
 
-describe("an executor that itself delegates with an inspection", () => {
-  test("begins both inspections by one receipt, and each closes by its own statements", async () => {
+describe("nested inspections", () => {
+  test("one receipt begins both inspections, and each closes by its own statements", async () => {
     const [given, sub] = [await submitInspected(t, outer), await submitInspected(t, inner)];
     const nested = createReceipt(inner.worker, sub.task);
     const receipt = createReceipt(outer.worker, given.task, { delegation_receipts: [nested] });
@@ -65,7 +65,7 @@ describe("an executor that itself delegates with an inspection", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("is paid for its own work although it has rejected that of its sub-agent", async () => {
+  test("an executor is paid for its own work although it has rejected that of its sub-agent", async () => {
     const sub = await beginCase(t, inner);
     const given = await submitInspected(t, outer);
     const evidence = await t.asOperator("GET", sub.task.path);
@@ -84,7 +84,7 @@ describe("an executor that itself delegates with an inspection", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("settles an inner task without terms at once, inside a receipt that is inspected", async () => {
+  test("an inner task without terms is settled at once, inside a receipt that is inspected", async () => {
     const given = await submitInspected(t, outer);
     const path = `/agent/${inner.worker.agentId}/task`;
     const sent = await t.as(inner.boss, "POST", path, { prompt: "work" });

@@ -14,7 +14,7 @@ afterEach(() => s.close());
 const inspected = { prompt: "work", acceptance: {} };
 
 describe("an x402 payment for an inspected task", () => {
-  test("is asked for with the arbitration fee, and covers the hold", async () => {
+  test("an x402 payment for an inspected task includes the arbitration fee, and covers the hold", async () => {
     const asked = await s.submit({ body: inspected });
     expect(asked).toMatchObject({
       status: 402,
@@ -51,7 +51,7 @@ describe("an x402 payment for an inspected task", () => {
     expect(await s.t.getBalance(s.boss)).toBe(0.5);
   });
 
-  test("is not asked for from a wallet, which could sign no verdict", async () => {
+  test("no x402 payment for an inspected task is asked for from a wallet, which could sign no verdict", async () => {
     // The wallet pays for a task without a submitter, or for one of an agent that is not known here.
     for (const submitted_by of [undefined, s.t.createUnknownAgent().agentId]) {
       const body = { ...inspected, ...(submitted_by !== undefined && { submitted_by }) };

@@ -32,8 +32,8 @@ async function storeText(raw: string) {
   return t.request("POST", ledgersPath(agent), { token: await t.token(agent), raw });
 }
 
-describe("a signed ledger", () => {
-  test("is stored, and read back as it was sent", async () => {
+describe("signed ledgers", () => {
+  test("a signed ledger is stored, and read back as it was sent", async () => {
     const ledger = createLedger(agent, GOAL);
     expect(await store(ledger)).toMatchObject({
       status: 201,
@@ -42,7 +42,7 @@ describe("a signed ledger", () => {
     expect((await readStored()).body).toEqual(JSON.parse(JSON.stringify(ledger)));
   });
 
-  test("gets the first answer when it is sent again, in any notation", async () => {
+  test("a signed ledger that is sent again, in any notation, gets the first answer", async () => {
     const ledger = createLedger(agent, GOAL);
     const { body } = await store(ledger);
     await t.clock.advance(1_000);
@@ -52,20 +52,20 @@ describe("a signed ledger", () => {
     }
   });
 
-  test("is stored once when it is sent 20 times at once", async () => {
+  test("a signed ledger is stored once when it is sent 20 times at once", async () => {
     const ledger = createLedger(agent, GOAL);
     const replies = await Promise.all(Array.from({ length: 20 }, () => store(ledger)));
     expect(countStatuses(replies)).toEqual({ 200: 19, 201: 1 });
   });
 
-  test("keeps the members that this relay does not know", async () => {
+  test("a signed ledger keeps the members that this relay does not know", async () => {
     const ledger = JSON.stringify(createLedger(agent, GOAL));
     const raw = ledger.replace("{", '{"__proto__":{"a":1},"later":1,');
     expect(await storeText(raw)).toMatchObject({ status: 201 });
     expect((await readStored()).body).toEqual(JSON.parse(raw));
   });
 
-  test("may belong to a goal with any name", async () => {
+  test("a signed ledger may belong to a goal with any name", async () => {
     for (const name of ["a/b ?#%", "__proto__", "\u{1f600}", "'; DROP TABLE ledgers; --"]) {
       expect(await store(createLedger(agent, name))).toMatchObject({ status: 201 });
       expect((await readStored(name)).body).toMatchObject({ goal_id: name });
@@ -78,7 +78,7 @@ describe("a signed ledger", () => {
 });
 
 describe("CR5 a stored ledger is append-only", () => {
-  test("is replaced by a ledger that extends its timeline", async () => {
+  test("a stored ledger is replaced by a ledger that extends its timeline", async () => {
     await store(createLedger(agent, GOAL, ["completed"]));
     const longer = createLedger(agent, GOAL, ["completed", "failed"]);
     expect(await store(longer)).toMatchObject({
@@ -100,14 +100,17 @@ describe("CR5 a stored ledger is append-only", () => {
       }),
   };
 
-  test.each(Object.entries(others))("is not replaced by a ledger %s", async (_, other) => {
-    await store(createLedger(agent, GOAL, first));
-    const before = (await readStored()).body;
-    expect(await store(other())).toMatchObject(refusal(409, "ledger.not_extended"));
-    expect((await readStored()).body).toEqual(before);
-  });
+  test.each(Object.entries(others))(
+    "a stored ledger is not replaced by a ledger %s",
+    async (_, other) => {
+      await store(createLedger(agent, GOAL, first));
+      const before = (await readStored()).body;
+      expect(await store(other())).toMatchObject(refusal(409, "ledger.not_extended"));
+      expect((await readStored()).body).toEqual(before);
+    },
+  );
 
-  test("is one of two different ledgers that are sent at once", async () => {
+  test("of two different ledgers that are sent at once one is stored", async () => {
     const replies = await Promise.all([
       store(createLedger(agent, GOAL, ["failed"])),
       store(createLedger(agent, GOAL, ["completed"])),
@@ -115,7 +118,7 @@ describe("CR5 a stored ledger is append-only", () => {
     expect(countStatuses(replies)).toEqual({ 201: 1, 409: 1 });
   });
 
-  test("is replaced by one of two different extensions that are sent at once", async () => {
+  test("a stored ledger is replaced by one of two different extensions that are sent at once", async () => {
     await store(createLedger(agent, GOAL, ["completed"]));
     const replies = await Promise.all([
       store(createLedger(agent, GOAL, ["completed", "failed"])),
@@ -237,13 +240,16 @@ describe("CR4, CR13 a ledger is refused and not stored", () => {
     },
   };
 
-  test.each(Object.entries(contradictions))("is refused when it contains %s", async (_, change) => {
-    const answer = await store(createLedger(agent, GOAL, outcome, change));
-    expect(answer).toMatchObject(refusal(400, "ledger.contradicted"));
-    expect((await readStored()).status).toBe(404);
-  });
+  test.each(Object.entries(contradictions))(
+    "a ledger is refused when it contains %s",
+    async (_, change) => {
+      const answer = await store(createLedger(agent, GOAL, outcome, change));
+      expect(answer).toMatchObject(refusal(400, "ledger.contradicted"));
+      expect((await readStored()).status).toBe(404);
+    },
+  );
 
-  test("is refused when a member is repeated, because readers would disagree on it", async () => {
+  test("a ledger is refused when a member is repeated, because readers would disagree on it", async () => {
     const raw = JSON.stringify(createLedger(agent, GOAL));
     const twice = raw.replace('{"agent_id"', '{"status":"failed","agent_id"');
     expect(await storeText(twice)).toMatchObject(refusal(400, "ledger.malformed"));
@@ -251,14 +257,14 @@ describe("CR4, CR13 a ledger is refused and not stored", () => {
     expect((await readStored()).status).toBe(404);
   });
 
-  test("is refused when another agent signed it", async () => {
+  test("a ledger is refused when another agent signed it", async () => {
     const other = await t.createAgent();
     const forged = createLedger({ ...agent, secretKey: other.secretKey }, GOAL);
     expect(await store(forged)).toMatchObject(refusal(403, "ledger.signature_invalid"));
     expect((await readStored()).status).toBe(404);
   });
 
-  test("is refused when it is larger than any request", async () => {
+  test("a ledger is refused when it is larger than any request", async () => {
     const large = createLedger(agent, GOAL, ["completed"], {
       plan_id: "x".repeat(limits.requestBytes),
     });

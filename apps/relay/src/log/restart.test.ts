@@ -83,7 +83,7 @@ async function restartLog({ size }: { size: number }): Promise<void> {
   });
 }
 
-test("continues its tree after a start, and refuses another origin", async () => {
+test("the log continues its tree after a start, and refuses another origin", async () => {
   await bindKeys(3);
   const before = await getHead();
   await t.close();
@@ -98,7 +98,7 @@ test("continues its tree after a start, and refuses another origin", async () =>
   await start();
 });
 
-test("TL8 begins a new generation with each restore of one backup, and enters its keys again", async () => {
+test("TL8 the log begins a new generation with each restore of one backup, and enters its keys again", async () => {
   await bindKeys(2);
   const old = await getHead();
   const backup = join(folder, "backup.db");
@@ -131,7 +131,7 @@ test("TL8 begins a new generation with each restore of one backup, and enters it
 
 // A database of a server has no file beside it: another one that replaces it is refused at the start (A8).
 test.runIf(onlyOn("sqlite"))(
-  "TL8 signs no head from an older copy of its database until it is told to restart",
+  "TL8 the log signs no head from an older copy of its database until it is told to restart",
   async () => {
     await bindKeys(1);
     await t.close();
@@ -155,14 +155,14 @@ test.runIf(onlyOn("sqlite"))(
   },
 );
 
-test("TL8 begins a new generation when it is told to restart, and enters its keys again", async () => {
+test("TL8 the log begins a new generation when it is told to restart, and enters its keys again", async () => {
   await bindKeys(2);
   await restartLog({ size: 3 });
   const entries = await getEntries(3);
   expect(entries.map(({ kind }) => kind)).toEqual(["continued", "key_bound", "key_bound"]);
 });
 
-test("keeps its keys when the relay's key changes, and replaces them after a theft", async () => {
+test("the log keeps its keys when the relay's key changes, and replaces them after a theft", async () => {
   await bindKeys(1);
   const [log, head] = [await getLog(), await getHead()];
   await t.close();

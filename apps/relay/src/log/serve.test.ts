@@ -39,7 +39,7 @@ async function openHead(path: string) {
   return openCheckpoint(text, { logKey: parsed.key, witnesses: [], quorum: 0 });
 }
 
-test("states its key and its address under the relay's key", async () => {
+test("the log states its key and its address under the relay's key", async () => {
   const { public_key, log } = await getStatement();
   expect(log).toMatchObject({
     prefix: "https://relay.test/log/v1",
@@ -49,7 +49,7 @@ test("states its key and its address under the relay's key", async () => {
   expect(verifyJson(log, hexToBytes(public_key))).toBe(true);
 });
 
-test("serves tiles and bundles from which a reader computes the root of the signed head", async () => {
+test("the log serves tiles and bundles from which a reader computes the root of the signed head", async () => {
   for (let agents = 0; agents < 300; agents += 1) await t.createAgent();
   await t.relay.tick();
   const opened = await openHead("/log/v1/checkpoint");
@@ -80,7 +80,7 @@ test.each([
   "tile/0/000.p/0",
   "tile/0/000.p/257",
   "tile/entries/000.p/2",
-])("answers that it has no %s", async (path) => {
+])("the log answers that it has no %s", async (path) => {
   await t.createAgent();
   await t.relay.tick();
   const { response } = await fetchBytes(path);
@@ -88,7 +88,7 @@ test.each([
   expect(response.headers.get("cache-control")).toBe("no-store");
 });
 
-test("proves the entry of an artifact under the published head", async () => {
+test("the log proves the entry of an artifact under the published head", async () => {
   const { agentId: agent_id, publicKey: public_key } = await t.createAgent();
   await t.relay.tick();
   const artifact = { agent_id, public_key, device_id: null, valid_from: t.clock.now() };
@@ -102,7 +102,7 @@ test("proves the entry of an artifact under the published head", async () => {
   expect(verifyEntryInclusion({ index, size, proof, root, entry })).toMatchObject({ ok: true });
 });
 
-test("signs nothing while nothing is new or the relay is frozen", async () => {
+test("the log signs nothing while nothing is new or the relay is frozen", async () => {
   await t.createAgent();
   await t.relay.tick();
   const latest = async () => (await t.request("GET", "/log/v1/latest")).text;
@@ -119,7 +119,7 @@ test("signs nothing while nothing is new or the relay is frozen", async () => {
   expect(await latest()).not.toBe(before);
 });
 
-test("publishes a head once it has enough cosignatures, and a smaller quorum's head for ever", async () => {
+test("the log publishes a head once it has enough cosignatures, and a smaller quorum's head for ever", async () => {
   const strict = await startTestRelay({ ...ENV, AGENT_LOG_QUORUM: "2" });
   await strict.createAgent();
   await strict.relay.tick();
@@ -140,7 +140,7 @@ test("publishes a head once it has enough cosignatures, and a smaller quorum's h
   await strict.close();
 });
 
-test("answers 404 below its prefix while it is off", async () => {
+test("the log answers 404 below its prefix while it is off", async () => {
   const off = await startTestRelay({ ...ENV, AGENT_LOG: "false" });
   for (const path of ["checkpoint", "latest", "tile/0/000", `proof?artifact=${"0".repeat(64)}`]) {
     expect(await off.request("GET", `/log/v1/${path}`)).toMatchObject({

@@ -34,7 +34,7 @@ test("a line is one JSON object with ts, level, msg, service, correlationId and 
   ]);
 });
 
-test("writes debug, info and warn to stdout and errors to stderr", () => {
+test("debug, info and warn are written to stdout and errors to stderr", () => {
   const { log, stdout, stderr } = collect();
   for (const level of ["debug", "info", "warn", "error"] as const) log[level](`at.${level}`);
   expect(stdout.map((line) => JSON.parse(line).level)).toEqual(["debug", "info", "warn"]);
@@ -52,7 +52,7 @@ test.each<[LogLevel, number]>([
   expect(stdout.length + stderr.length).toBe(count);
 });
 
-test("adds a child's fields to its lines, where a line's own fields take precedence", () => {
+test("a child's fields are added to its lines, where a line's own fields take precedence", () => {
   const child = (log: Log) => log.child({ service: "federation", correlationId: "a", peer: "p" });
   expect(lineOf((log) => child(log).info("x"))).toMatchObject({
     service: "federation",
@@ -66,7 +66,7 @@ test("adds a child's fields to its lines, where a line's own fields take precede
   expect(lineOf((log) => log.info("x"))).toMatchObject({ service: "relay", correlationId: "-" });
 });
 
-test("keeps any text of a caller in one line that parses to the same text", () => {
+test("any text of a caller is kept in one line that parses to the same text", () => {
   const text = fc.string({ unit: "binary", maxLength: 50 });
   fc.assert(
     fc.property(text, text, (id, value) => {
@@ -108,7 +108,7 @@ test.each([
   ["secretKey", new Uint8Array(32)],
   ["seed", "abc"],
   ["cookie", "abc"],
-])("never shows the value of the member %s", (name, value) => {
+])("the value of the member %s is never shown", (name, value) => {
   const hidden = { [name]: "[redacted]" };
   expect(lineOf((log) => log.info("x", { [name]: value }))).toMatchObject(hidden);
   expect(lineOf((log) => log.info("x", { in: [{ [name]: value }] }))).toMatchObject({
@@ -123,7 +123,7 @@ test.each(["token_id", "public_key", "task_id", "secrets_found", "signature"])(
   },
 );
 
-test("never shows a known secret in a message, a name, an error or within a text", () => {
+test("a known secret is never shown in a message, a name, an error or within a text", () => {
   const secret = 'm4ster"\\\n';
   const { log, stdout, stderr } = collect({ secrets: [secret, ""] });
   log.info(`a${secret}b`, { correlationId: secret, path: `/x?y=${secret}&z`, [`p`]: [secret] });
@@ -138,12 +138,12 @@ test("never shows a known secret in a message, a name, an error or within a text
   }
 });
 
-test("redacts a secret that contains a shorter one completely", () => {
+test("a secret that contains a shorter one is redacted completely", () => {
   const line = lineOf((log) => log.info("x", { value: "abc-long" }), ["abc", "abc-long"]);
   expect(line).toMatchObject({ value: "[redacted]" });
 });
 
-test("does not show the start of a secret at the cut of a long text", () => {
+test("the start of a secret is not shown at the cut of a long text", () => {
   const line = lineOf((log) => log.info("x", { value: `${"x".repeat(1_997)}s3cret` }), ["s3cret"]);
   expect(JSON.stringify(line)).not.toContain("s3c");
 });
@@ -151,7 +151,7 @@ test("does not show the start of a secret at the cut of a long text", () => {
 test.each([
   ["a bearer", "got Bearer abc.def~1 here", "got Bearer [redacted] here"],
   ["a signed token", `token ${jws}, refused`, "token [redacted], refused"],
-])("redacts %s within a text", (_, text, shown) => {
+])("%s within a text is redacted", (_, text, shown) => {
   expect(lineOf((log) => log.info("x", { text }))).toMatchObject({ text: shown });
 });
 
@@ -165,7 +165,7 @@ test.each(["eyJ-", "eyJ.", "bearer ", "a.eyJ-.", "\u0085"])(
   },
 );
 
-test("cuts long texts, long lists, wide objects, deep nesting and cycles", () => {
+test("long texts, long lists, wide objects, deep nesting and cycles are cut", () => {
   const cycle: Record<string, unknown> = {};
   cycle["self"] = cycle;
   const { log, stdout } = collect();
@@ -194,16 +194,16 @@ test.each([
   ["a map", new Map([["a", 1]]), "[object]"],
   ["null", null, null],
   ["a boolean", false, false],
-])("formats %s as plain JSON", (_, value, shown) => {
+])("%s is logged as plain JSON", (_, value, shown) => {
   expect(lineOf((log) => log.info("x", { value }))).toMatchObject({ value: shown });
 });
 
-test("leaves out members of an error except name, message, code, stack and cause", () => {
+test("members of an error except name, message, code, stack and cause are left out", () => {
   const error = Object.assign(new Error("e"), { config: { headers: "h" } });
   expect(JSON.stringify(lineOf((log) => log.error("x", { error })))).not.toContain("config");
 });
 
-test("leaves out an undefined field", () => {
+test("an undefined field is left out", () => {
   expect(lineOf((log) => log.info("x", { a: undefined, b: { c: undefined } }))).toEqual(
     lineOf((log) => log.info("x", { b: {} })),
   );

@@ -12,7 +12,7 @@ const read = (traceparent: string, tracestate?: string) =>
 const seven = (length: number) => new Uint8Array(length).fill(7);
 
 describe("a traceparent", () => {
-  test("accepts a traceparent with its state and continues it in another span", () => {
+  test("a traceparent is accepted with its state and continued in another span", () => {
     const trace = read(parent, "vendor=1");
     expect(trace).toEqual({ traceId: id, flags: "01", state: "vendor=1" });
     expect(withTrace(trace, () => createTraceHeaders(seven))).toEqual({
@@ -21,7 +21,7 @@ describe("a traceparent", () => {
     });
   });
 
-  test("accepts more fields in a traceparent of a later version", () => {
+  test("a traceparent of a later version may have more fields", () => {
     expect(read(`01-${id}-${span}-00-what-comes`)).toMatchObject({ traceId: id });
   });
 
@@ -33,12 +33,12 @@ describe("a traceparent", () => {
     ["no parent", `00-${id}-${"0".repeat(16)}-01`],
     ["a forbidden version", `ff-${id}-${span}-01`],
     ["more than its version knows", `${parent}-more`],
-  ])("ignores a traceparent that is %s", (_, text) => {
+  ])("a traceparent that is %s is ignored", (_, text) => {
     expect(read(text)).toBeUndefined();
     expect(withTrace(read(text), () => createTraceHeaders(seven))).toEqual({});
   });
 
-  test("drops a tracestate of more than 512 characters", () => {
+  test("a tracestate of more than 512 characters is dropped", () => {
     expect(read(parent, "x".repeat(513))).toMatchObject({ state: null });
   });
 });
@@ -47,7 +47,7 @@ describe("a request in a trace", () => {
   let t: TestRelay;
   afterEach(() => t.close());
 
-  test("continues a trace in the call of an agent's endpoint and starts none by itself", async () => {
+  test("a trace is continued in the call of an agent's endpoint, and the relay starts none by itself", async () => {
     const seen = new Map<string, IncomingHttpHeaders>();
     const server = createServer((request, response) => {
       seen.set(request.url ?? "", request.headers);
@@ -79,7 +79,7 @@ describe("a request in a trace", () => {
     server.close();
   });
 
-  test("B8: continues a trace in a later call after the endpoint was unreachable", async () => {
+  test("B8: a trace is continued in a later call after the endpoint was unreachable", async () => {
     const seen: IncomingHttpHeaders[] = [];
     const server = createServer((request, response) => {
       seen.push(request.headers);

@@ -32,7 +32,7 @@ const read = (session: PairingSession) => t.as(owner, "GET", `/pairing/${session
 const refusal = (status: number, code: string) => ({ status, body: { code } });
 
 describe("Pairing", () => {
-  test("makes the key that claimed the code a device after its owner saw it", async () => {
+  test("the key that claimed the code becomes a device after its owner saw it", async () => {
     const session = await openPairing(t, owner);
     expect(session.expires_at).toBe(t.clock.now() + limits.pairingTtlMs);
     expect((await read(session)).body).toMatchObject({ status: "pending", fingerprint: null });
@@ -59,7 +59,7 @@ describe("Pairing", () => {
     expect((await read(session)).body).toMatchObject({ status: "approved", device_id });
   });
 
-  test("grants a device every scope but money, pairing and the agent itself", async () => {
+  test("a paired device has every scope but money, pairing and the agent itself", async () => {
     const phone = await createPairedDevice(t, owner);
     const may = async (method: string, path: string) =>
       (await t.as(phone, method, path)).status !== 403;
@@ -73,14 +73,14 @@ describe("Pairing", () => {
     expect(second?.scopes).toEqual(scopes.filter((scope) => !withheld.includes(scope)));
   });
 
-  test("grants exactly the scopes that the owner chooses", async () => {
+  test("a paired device has exactly the scopes that the owner chooses", async () => {
     const phone = await createPairedDevice(t, owner, ["pair", "pair"]);
     expect(await t.as(phone, "POST", "/pairing/initiate")).toMatchObject({ status: 201 });
     const tasks = await t.as(phone, "GET", `/agent/${owner.agentId}/tasks`);
     expect(tasks).toMatchObject(refusal(403, "auth.scope_missing"));
   });
 
-  test("accepts the receipts of a paired device", async () => {
+  test("the relay accepts the receipts of a paired device", async () => {
     const worker = await createSeller(t, 0);
     const phone = await createPairedDevice(t, worker);
     const task = await submitAcceptedTask(t, owner, worker);
@@ -88,7 +88,7 @@ describe("Pairing", () => {
     expect(posted).toMatchObject({ status: 200, body: { status: "completed" } });
   });
 
-  test("creates no device when the pairing is denied, and shows that to the claimant", async () => {
+  test("a denied pairing creates no device, and is shown as denied to the claimant", async () => {
     const session = await openPairing(t, owner);
     const device = t.createUnknownAgent();
     await claimPairing(t, session, device);
@@ -101,14 +101,14 @@ describe("Pairing", () => {
     expect(listed.body["devices"]).toHaveLength(1);
   });
 
-  test("creates one device when a pairing is approved twice concurrently", async () => {
+  test("a pairing that is approved twice concurrently creates one device", async () => {
     const session = await openPairing(t, owner);
     await claimPairing(t, session, t.createUnknownAgent());
     const both = await Promise.all([resolve(session, "approve"), resolve(session, "approve")]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   });
 
-  test("expires a pairing that was not resolved in time", async () => {
+  test("a pairing that was not resolved in time expires", async () => {
     const session = await openPairing(t, owner);
     const device = t.createUnknownAgent();
     await claimPairing(t, session, device);
@@ -121,7 +121,7 @@ describe("Pairing", () => {
     expect(await claimPairing(t, session, device)).toMatchObject(gone);
   });
 
-  test("purges a pairing a day later, after which its code is unknown", async () => {
+  test("a pairing is purged a day later, after which its code is unknown", async () => {
     const session = await openPairing(t, owner);
     await t.clock.advance(limits.pairingTtlMs + limits.pairingRetentionMs);
     await t.relay.tick();
@@ -130,7 +130,7 @@ describe("Pairing", () => {
     expect(await read(session)).toMatchObject(refusal(404, "pairing.not_found"));
   });
 
-  test("lets the operator resolve a pairing", async () => {
+  test("the operator may resolve a pairing", async () => {
     const { agentId: agent_id } = owner;
     const { body } = await t.asOperator("POST", "/pairing/initiate", { agent_id });
     await claimPairing(t, body as unknown as PairingSession, t.createUnknownAgent());
@@ -138,7 +138,7 @@ describe("Pairing", () => {
     expect(await t.asOperator("POST", path)).toMatchObject({ status: 200, body: { agent_id } });
   });
 
-  test("accepts another lifetime for a pairing", async () => {
+  test("a pairing may have another lifetime", async () => {
     const short = await startTestRelay({ AGENT_PAIRING_TTL_MS: "1000" });
     const { expires_at } = await openPairing(short, await short.createAgent());
     expect(expires_at).toBe(short.clock.now() + 1_000);
@@ -147,7 +147,7 @@ describe("Pairing", () => {
 });
 
 describe("Pairing codes", () => {
-  test("consists of six unambiguous characters and is accepted in any case and spacing", async () => {
+  test("a pairing code consists of six unambiguous characters and is accepted in any case and spacing", async () => {
     const session = await openPairing(t, owner);
     const { pairing_code } = session;
     expect(pairing_code).toMatch(/^[2-9A-HJKMNP-Z]{6}$/);
@@ -156,7 +156,7 @@ describe("Pairing codes", () => {
     expect(claimed).toMatchObject({ status: 200 });
   });
 
-  test("draws each of the 31 characters of a code equally often", () => {
+  test("each of the 31 characters of a pairing code is drawn equally often", () => {
     const counts = new Map<string, number>();
     for (let byte = 0; byte < 256; byte += 1) {
       let batches = 0;
@@ -171,7 +171,7 @@ describe("Pairing codes", () => {
     expect([...counts.values()]).toEqual(Array.from({ length: 32 }, () => 8));
   });
 
-  test("accepts one key per code, even when two claim it concurrently", async () => {
+  test("one key is accepted per code, even when two claim it concurrently", async () => {
     const session = await openPairing(t, owner);
     const both = await Promise.all([
       claimPairing(t, session, t.createUnknownAgent()),
@@ -201,7 +201,7 @@ describe("Pairing codes", () => {
       },
     ],
     ["a key of small order", async () => ({ publicKey: "00".repeat(32) })],
-  ])("refuses to claim a code with %s", async (_, keyOf) => {
+  ])("the relay refuses to claim a code with %s", async (_, keyOf) => {
     const { agent_id } = { agent_id: owner.agentId };
     const key = await keyOf();
     const { body } = await t.asOperator("POST", "/pairing/initiate", { agent_id });
@@ -218,7 +218,7 @@ describe("Guesses of pairing codes", () => {
     return replies;
   };
 
-  test("refuses an address after five wrong codes for the lifetime of a code, even with a right one", async () => {
+  test("the relay refuses an address after five wrong codes for the lifetime of a code, even with a right one", async () => {
     const replies = await guessRepeatedly(6);
     expect(replies.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429]);
     const session = await openPairing(t, owner);
@@ -234,7 +234,7 @@ describe("Guesses of pairing codes", () => {
     });
   });
 
-  test("accepts an address after four wrong codes, and after the wrong codes of others", async () => {
+  test("the relay accepts an address after four wrong codes, and after the wrong codes of others", async () => {
     await guessRepeatedly(4);
     const session = await openPairing(t, owner);
     expect(await claimPairing(t, session, t.createUnknownAgent())).toMatchObject({ status: 200 });

@@ -29,7 +29,7 @@ const event = (session: Record<string, unknown> = {}) => createPaidEvent(t, agen
 const received = { status: 200, body: { received: true } };
 
 describe("Checkouts", () => {
-  test("creates a page of the processor for the amount and credits nothing yet", async () => {
+  test("a checkout creates a page of the processor for the amount and credits nothing yet", async () => {
     const { status, body } = await checkout({ amount: 12.5, return_url: "https://shop.example/x" });
     expect(status).toBe(201);
     const id = body["session_id"] as string;
@@ -53,11 +53,11 @@ describe("Checkouts", () => {
     [999_999.99, 201],
     [1_000_000, 400],
     [-1, 400],
-  ])("answers a checkout of %d with %i", async (amount, status) => {
+  ])("a checkout of %d is answered with %i", async (amount, status) => {
     expect(await checkout({ amount })).toMatchObject({ status });
   });
 
-  test("answers 502 when the processor refuses a checkout, and shows its text only in the log", async () => {
+  test("a checkout that the processor refuses is answered with 502, and its text is only in the log", async () => {
     processor.setStatus(402);
     const reply = await checkout({ amount: 1 });
     processor.setStatus(200);
@@ -66,7 +66,7 @@ describe("Checkouts", () => {
     expect(t.lines.join("")).not.toContain("sk_test");
   });
 
-  test("refuses a checkout for another agent", async () => {
+  test("a checkout for another agent is refused", async () => {
     const path = `/api/v1/agents/${agent.agentId}/checkout`;
     expect(await t.as(await t.createAgent(), "POST", path, { amount: 1 })).toMatchObject({
       status: 403,
@@ -75,7 +75,7 @@ describe("Checkouts", () => {
 });
 
 describe("Payments reported by the processor", () => {
-  test("credits the amount that was paid, not the requested one", async () => {
+  test("the relay credits the amount that was paid, not the requested one", async () => {
     await checkout({ amount: 20 });
     const id = `cs_test_${processor.sessions.length}`;
     expect(await sendEvent(t, event({ id, amount_total: 1_250 }))).toMatchObject(received);
@@ -83,7 +83,7 @@ describe("Payments reported by the processor", () => {
     await expectConsistentBooks(t, { deposits: 12.5, balances: 12.5 });
   });
 
-  test("credits a payment once, however often and by whichever event it is reported", async () => {
+  test("the relay credits a payment once, however often and by whichever event it is reported", async () => {
     const types = [
       "checkout.session.async_payment_succeeded",
       "checkout.session.completed",
@@ -95,7 +95,7 @@ describe("Payments reported by the processor", () => {
     await expectConsistentBooks(t, { deposits: 25 });
   });
 
-  test("credits a payment whose event arrives before the answer that names its session", async () => {
+  test("the relay credits a payment whose event arrives before the answer that names its session", async () => {
     const id = `cs_test_${processor.sessions.length + 1}`;
     await sendEvent(t, event({ id }));
     expect(await checkout({ amount: 12.5 })).toMatchObject({ body: { session_id: id } });
@@ -103,7 +103,7 @@ describe("Payments reported by the processor", () => {
     expect(await t.getBalance(agent)).toBe(12.5);
   });
 
-  test("credits a payment only once it is paid", async () => {
+  test("the relay credits a payment only once it is paid", async () => {
     expect(await sendEvent(t, event({ payment_status: "unpaid" }))).toMatchObject(received);
     expect(await t.getBalance(agent)).toBe(0);
     const type = "checkout.session.async_payment_succeeded";
@@ -124,13 +124,13 @@ describe("Payments reported by the processor", () => {
     ["of zero", { amount_total: 0 }],
     ["without an amount", { amount_total: null }],
     ["of half a cent", { amount_total: 0.5 }],
-  ])("ignores a payment %s", async (_, session) => {
+  ])("the relay ignores a payment %s", async (_, session) => {
     expect(await sendEvent(t, event(session))).toMatchObject(received);
     expect(await t.getBalance(agent)).toBe(0);
     await expectConsistentBooks(t, { deposits: 0 });
   });
 
-  test("refuses events while the relay is frozen and credits the payment when its event is sent again", async () => {
+  test("the relay refuses events while the relay is frozen and credits the payment when its event is sent again", async () => {
     await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     expect(await sendEvent(t, event())).toMatchObject({ status: 503 });
     await t.asOperator("POST", "/api/v1/admin/unfreeze");
@@ -147,25 +147,25 @@ describe("Signatures of events", () => {
     ["that was changed after signing", () => ({ sent: event({ amount_total: 999_999 }) })],
     ["with another spacing", () => ({ sent: event().replace(":", ": ") })],
     ["older than 5 minutes", () => at(-301)],
-  ])("refuses an event %s", async (_, options) => {
+  ])("the relay refuses an event %s", async (_, options) => {
     const reply = await sendEvent(t, event(), options());
     expect(reply).toMatchObject({ status: 400, body: { code: "card.signature_invalid" } });
     expect(await t.getBalance(agent)).toBe(0);
   });
 
-  test("refuses an event without a signature", async () => {
+  test("the relay refuses an event without a signature", async () => {
     const reply = await t.request("POST", "/api/v1/webhooks/stripe", { raw: event() });
     expect(reply).toMatchObject({ status: 400, body: { code: "card.signature_invalid" } });
     expect(await t.getBalance(agent)).toBe(0);
   });
 
-  test("accepts an event that is 5 minutes old", async () => {
+  test("the relay accepts an event that is 5 minutes old", async () => {
     expect(await sendEvent(t, event(), at(-300))).toMatchObject(received);
     expect(await t.getBalance(agent)).toBe(12.5);
   });
 });
 
-test("answers 501 for events without their secret, and for all card requests without a key", async () => {
+test("events without their secret, and all card requests without a key, are answered with 501", async () => {
   const { PAYMENT_SECRET_KEY } = cardEnv(processor.url);
   const half = await startTestRelay({ PAYMENT_SECRET_KEY });
   expect(await sendEvent(half, createPaidEvent(half, agent.agentId))).toMatchObject({

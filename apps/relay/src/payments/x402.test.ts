@@ -31,7 +31,7 @@ const code = (status: number, word: string) => ({ status, body: { code: word } }
 const settledCount = () => [...s.facilitator.settled.keys()].length;
 
 describe("A 402 for a task", () => {
-  test("names price, asset and network in header and body", async () => {
+  test("a 402 names price, asset and network in header and body", async () => {
     const { status, headers, body } = await s.submit();
     const accepts = [
       {
@@ -76,7 +76,7 @@ describe("A 402 for a task", () => {
 });
 
 describe("A paid submission", () => {
-  test("verifies and settles the payment, then credits and holds it", async () => {
+  test("a paid submission verifies and settles the payment, then credits and holds it", async () => {
     const reply = await s.submit({ headers: await pay() });
     expect(reply).toMatchObject({ status: 201, body: { estimated_cost: 2, amount_locked: 2.4 } });
     const receipt = decodePaymentResponseHeader(reply.headers.get("payment-response") ?? "");
@@ -86,7 +86,7 @@ describe("A paid submission", () => {
     await expectConsistentBooks(s.t, { deposits: 2.5, balances: 0.1, holds: 2.4 });
   });
 
-  test("accepts the payment that the official fetch client makes for a 402", async () => {
+  test("the payment that the official fetch client makes for a 402 is accepted", async () => {
     const { t, wallet, boss, worker } = s;
     const paying = wrapFetchWithPayment(
       async (input, init) => t.relay.fetch(new Request(input, init)),
@@ -105,7 +105,7 @@ describe("A paid submission", () => {
     expect(settledCount()).toBe(1);
   });
 
-  test("uses the account when it covers the price and leaves the payment to the client", async () => {
+  test("a paid submission uses the account when it covers the price and leaves the payment to the client", async () => {
     const headers = await pay();
     await s.t.deposit(s.boss, 10);
     const reply = await s.submit({ headers });
@@ -114,14 +114,14 @@ describe("A paid submission", () => {
     expect(settledCount()).toBe(0);
   });
 
-  test("credits a proof once, however often it is sent", async () => {
+  test("a proof is credited once, however often it is sent", async () => {
     const headers = await pay();
     expect(await s.submit({ headers })).toMatchObject({ status: 201 });
     expect(await s.submit({ headers })).toMatchObject(code(409, "payment.reused"));
     await expectConsistentBooks(s.t, { deposits: 2.5, holds: 2.4 });
   });
 
-  test("credits a proof once that is sent many times concurrently", async () => {
+  test("a proof that is sent many times concurrently is credited once", async () => {
     const headers = await pay();
     const replies = await Promise.all(Array.from({ length: 6 }, () => s.submit({ headers })));
     expect(countStatuses(replies)[201]).toBe(1);
@@ -129,7 +129,7 @@ describe("A paid submission", () => {
     await expectConsistentBooks(s.t, { deposits: 2.5, holds: 2.4 });
   });
 
-  test("credits a proof once, whatever other members it contains", async () => {
+  test("a proof is credited once, whatever other members it contains", async () => {
     const headers = await pay();
     await s.submit({ headers });
     const [name = "", value = ""] = Object.entries(headers)[0] ?? [];
@@ -143,7 +143,7 @@ describe("A paid submission", () => {
     await expectConsistentBooks(s.t, { deposits: 2.5 });
   });
 
-  test("pays from the wallet's account under the operator's token without a payer", async () => {
+  test("a submission under the operator's token without a payer is paid from the wallet's account", async () => {
     const asOperator = { token: OPERATOR_TOKEN };
     const asked = await s.submit(asOperator);
     expect(asked).toMatchObject(code(402, "budget.no_payer"));
@@ -154,7 +154,7 @@ describe("A paid submission", () => {
     expect(body).toMatchObject({ balance: 0, pending_allocations: 2 });
   });
 
-  test("settles no payment when the submission is refused for another reason", async () => {
+  test("no payment is settled when the submission is refused for another reason", async () => {
     const headers = await pay();
     const body = { prompt: "work", max_budget: 1 };
     expect(await s.submit({ headers, body })).toMatchObject(code(402, "budget.max_exceeded"));
@@ -212,14 +212,14 @@ describe("Settlements of paid submissions", () => {
 describe("Refused payments", () => {
   afterEach(() => expectConsistentBooks(s.t, { deposits: 0.5, holds: 0 }));
 
-  test("refuses a malformed payment", async () => {
+  test("the relay refuses a malformed payment", async () => {
     for (const junk of ["junk", "e30=", Buffer.from("[]").toString("base64"), "x".repeat(20_000)]) {
       const reply = await s.submit({ headers: { "payment-signature": junk } });
       expect(reply).toMatchObject(code(400, "payment.malformed"));
     }
   });
 
-  test("refuses a payment signed by another wallet", async () => {
+  test("the relay refuses a payment signed by another wallet", async () => {
     const headers = await pay({ from: `0x${"11".repeat(20)}` });
     const reply = await s.submit({ headers });
     expect(reply).toMatchObject(code(402, "payment.invalid"));
@@ -231,19 +231,19 @@ describe("Refused payments", () => {
     ["to another wallet", { to: `0x${"22".repeat(20)}` }],
     ["of a smaller amount", { value: "1999999" }],
     ["that has expired", { validBefore: "1" }],
-  ])("refuses a payment %s", async (_, change) => {
+  ])("the relay refuses a payment %s", async (_, change) => {
     const headers = await pay(change);
     expect(await s.submit({ headers })).toMatchObject(code(402, "payment.invalid"));
     expect(settledCount()).toBe(0);
   });
 
-  test("refuses a payment for another price than the current one", async () => {
+  test("the relay refuses a payment for another price than the current one", async () => {
     const headers = await pay();
     await putListing(s.t, s.worker, 3);
     expect(await s.submit({ headers })).toMatchObject(code(402, "payment.mismatch"));
   });
 
-  test("refuses a payment that the facilitator does not settle", async () => {
+  test("the relay refuses a payment that the facilitator does not settle", async () => {
     const headers = await pay();
     s.facilitator.mode = "refusing";
     const refused = await s.submit({ headers });
@@ -251,7 +251,7 @@ describe("Refused payments", () => {
     expect(refused.body["message"]).toContain("insufficient_funds");
   });
 
-  test("refuses a payment that the facilitator cannot verify", async () => {
+  test("the relay refuses a payment that the facilitator cannot verify", async () => {
     const headers = await pay();
     s.facilitator.mode = "broken";
     const reply = await s.submit({ headers });
@@ -260,7 +260,7 @@ describe("Refused payments", () => {
   });
 });
 
-test("accepts a second attempt with a proof that the facilitator did not settle", async () => {
+test("a second attempt is accepted with a proof that the facilitator did not settle", async () => {
   const headers = await pay();
   s.facilitator.mode = "refusing";
   await s.submit({ headers });
@@ -289,7 +289,7 @@ describe("Settlements without an answer", () => {
     await expectConsistentBooks(s.t, { deposits: 2.5 });
   });
 
-  test("leaves a payment to the operator when the facilitator refuses it later", async () => {
+  test("the relay leaves a payment to the operator when the facilitator refuses it later", async () => {
     const headers = await pay();
     s.facilitator.mode = "silent after settling";
     await s.submit({ headers });
@@ -303,9 +303,9 @@ describe("Settlements without an answer", () => {
   });
 });
 
-describe("A payment that was sent to the chain", () => {
+describe("payments sent to the chain", () => {
   test.each(["pending after settling", "timed out after settling"] as const)(
-    "is undecided if the facilitator is %s, whatever it says next",
+    "a payment that was sent to the chain is undecided if the facilitator is %s, whatever it says next",
     async (mode) => {
       const headers = await pay();
       s.facilitator.mode = mode;
@@ -321,15 +321,15 @@ describe("A payment that was sent to the chain", () => {
     },
   );
 
-  test("is refused if the chain rejected it", async () => {
+  test("a payment that was sent to the chain is refused if the chain rejected it", async () => {
     const headers = await pay();
     s.facilitator.mode = "rejected by the chain";
     expect(await s.submit({ headers })).toMatchObject(code(402, "payment.not_settled"));
   });
 });
 
-describe("An unreachable facilitator", () => {
-  test("is logged at the start, delays nothing and is connected once it is reachable", async () => {
+describe("unreachable facilitators", () => {
+  test("an unreachable facilitator is logged at the start, delays nothing and is connected once it is reachable", async () => {
     const { port } = new URL(s.facilitator.url);
     await s.facilitator.close();
     const t = await startTestRelay({ ...x402Env(s.facilitator.url) });

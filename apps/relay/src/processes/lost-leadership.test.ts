@@ -28,7 +28,7 @@ describe.runIf(onlyOn("postgres"))(
       return () => query(`UPDATE leases SET holder = '${holder}', fence = fence - 1`);
     }
 
-    test("removes no task whose time is over", async () => {
+    test("a process that lost leadership removes no task whose time is over", async () => {
       await submitAcceptedTask(t, await createBuyer(t, 10), await createSeller(t, 2));
       const giveBack = await takeLease();
       await t.clock.advance(1_000);
@@ -41,7 +41,7 @@ describe.runIf(onlyOn("postgres"))(
       expect(await count("tasks")).toBe(0);
     });
 
-    test("signs no head of the log", async () => {
+    test("a process that lost leadership signs no head of the log", async () => {
       await t.createAgent();
       await t.relay.transparencyLog.integrate();
       const heads = await count("log_heads");

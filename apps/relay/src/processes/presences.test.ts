@@ -86,7 +86,7 @@ describe.runIf(onlyOn("postgres"))("the devices that are connected to a process"
       String(row["agent_id"]),
     );
 
-  test("are stored together: one statement for all that came, and one for all that left", async () => {
+  test("connected devices are stored together: one statement for all that came, and one for all that left", async () => {
     const { counts, connections, ring } = await join("a");
     const devices = Array.from({ length: 500 }, () => connect(randomUUID()));
     for (const device of devices) connections.add(device);
@@ -103,7 +103,7 @@ describe.runIf(onlyOn("postgres"))("the devices that are connected to a process"
     expect(counts.written).toBe(3);
   });
 
-  test("are known at another process with what they announced, after one statement for all", async () => {
+  test("connected devices are known at another process as they announced themselves, after one statement", async () => {
     const [a, b] = [await join("a"), await join("b")];
     const agentIds = Array.from({ length: 50 }, () => randomUUID());
     for (const agentId of agentIds) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createMessageLimit } from "./message-limit.ts";
 
 describe("the limit of 100 messages in any 10 seconds", () => {
-  test("refuses the 101st message and 20 in a row; the next one ends the connection", () => {
+  test("the limit refuses the 101st message and 20 in a row, and the next one ends the connection", () => {
     const mayTake = createMessageLimit(1);
     const said = Array.from({ length: 121 }, (_, i) => mayTake(i));
     expect(said.slice(0, 100).every((verdict) => verdict === "take")).toBe(true);
@@ -19,7 +19,7 @@ describe("the limit of 100 messages in any 10 seconds", () => {
     expect(atTen.at(-1)).toBe("refuse");
   });
 
-  test("does not close a sender that pauses in between, however often it is refused", () => {
+  test("the limit does not close a sender that pauses in between, however often it is refused", () => {
     const mayTake = createMessageLimit(1);
     for (let window = 0; window < 10; window++) {
       const said = Array.from({ length: 119 }, () => mayTake(window * 10_000));

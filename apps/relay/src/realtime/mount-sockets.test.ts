@@ -62,7 +62,7 @@ describe("AC1 a token in the upgrade's header", () => {
     },
   );
 
-  test("opens the socket for the agent itself and for its device", async () => {
+  test("a token in the upgrade's header opens the socket for the agent itself and for its device", async () => {
     const own = await t.createAgent();
     const headers = { authorization: `Bearer ${await t.token(own, ["socket"])}` };
     const device = await t.connect(own, { headers });
@@ -75,7 +75,7 @@ describe("AC1 a token in the upgrade's header", () => {
     expect(t.listLogged("ws.connected")).toMatchObject([{ agent_id: own.agentId }]);
   });
 
-  test("is in effect from the first message on, even before the `ready`", async () => {
+  test("a token in the upgrade's header is in effect from the first message on, even before the `ready`", async () => {
     const own = await t.createAgent();
     const headers = { authorization: `Bearer ${await t.token(own)}` };
     const device = await t.connect(own, { headers });
@@ -84,7 +84,7 @@ describe("AC1 a token in the upgrade's header", () => {
     expect(new Set(received.map(({ type }) => type))).toEqual(new Set(["ready", "pong"]));
   });
 
-  test("opens the socket of any agent for the operator", async () => {
+  test("the operator's token opens the socket of any agent", async () => {
     const { agentId } = await t.createAgent();
     const device = await t.connect(
       { agentId },
@@ -154,8 +154,8 @@ test("the 31st upgrade of a minute is refused with 429 and a time to retry", asy
   });
 });
 
-describe("HO15 a relay that shuts down", () => {
-  test("notifies every device, closes with 1001 and accepts no new socket", async () => {
+describe("HO15 shutdown", () => {
+  test("a relay that shuts down notifies every device, closes with 1001 and accepts no new socket", async () => {
     const [a, b] = [await t.createAgent(), await t.createAgent()];
     const devices = [await t.connectDevice(a), await t.connectDevice(a), await t.connectDevice(b)];
     const url = socketUrl(t.baseUrl, a.agentId);
@@ -169,14 +169,14 @@ describe("HO15 a relay that shuts down", () => {
     await expect(requestRefusedUpgrade(url, {})).rejects.toThrow("ECONNREFUSED");
   });
 
-  test("answers 503 with Retry-After while it drains", async () => {
+  test("a relay that shuts down answers 503 with Retry-After while it drains", async () => {
     const own = await t.createAgent();
     await t.relay.drain();
     const answer = await requestRefusedUpgrade(socketUrl(t.baseUrl, own.agentId), {});
     expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "10" } });
   });
 
-  test("does not wait longer than its grace period for a device that does not answer the close", async () => {
+  test("a relay that shuts down waits at most its grace period for a device that does not answer the close", async () => {
     const silent = await t.connectDevice(await t.createAgent());
     // A paused socket does not answer, because it does not read.
     silent.socket.pause();
@@ -188,8 +188,8 @@ describe("HO15 a relay that shuts down", () => {
   });
 });
 
-describe("a socket whose other side disappeared", () => {
-  test("is ended after the second unanswered ping of 30 s", async () => {
+describe("abandoned sockets", () => {
+  test("a socket whose other side disappeared is ended after the second unanswered ping of 30 s", async () => {
     const own = await t.createAgent();
     const device = await t.connect(own, {
       autoPong: false,
@@ -208,7 +208,7 @@ describe("a socket whose other side disappeared", () => {
     });
   });
 
-  test("stays open while the other side answers", async () => {
+  test("a socket stays open while the other side answers", async () => {
     const own = await t.createAgent();
     const device = await t.connectDevice(own);
     for (let i = 0; i < 4; i++) {

@@ -22,8 +22,8 @@ const assigned = (messages: readonly object[]) =>
     "task" in message ? (message.task as { task_id: string }).task_id : message,
   );
 
-describe("a device that connects", () => {
-  test("receives the number of pending tasks, and then each task once, oldest first", async () => {
+describe("connecting devices", () => {
+  test("a device that connects receives the number of pending tasks, then each task once, oldest first", async () => {
     const tasks = [];
     for (let i = 0; i < 45; i++) {
       tasks.push(await submitAcceptedTask(t, boss, worker, { prompt: `work ${i}` }));
@@ -42,7 +42,7 @@ describe("a device that connects", () => {
     expect(assigned([first, ...rest])).toEqual(tasks.map(({ task_id }) => task_id));
   });
 
-  test("HO10 receives no task that is another agent's, claimed, finished or expired", async () => {
+  test("HO10 a device that connects receives no task that is another agent's, claimed, finished or expired", async () => {
     const expired = await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(870_000);
     const names = ["claimed", "done", "cancelled", "pending", "others"] as const;
@@ -76,7 +76,7 @@ describe("a device that connects", () => {
     expect(assigned(await device.takeRemaining())).toEqual([tasks.pending.task_id]);
   });
 
-  test("receives more than 4 MiB of waiting prompts without being cut off", async () => {
+  test("a device that connects receives more than 4 MiB of waiting prompts without being cut off", async () => {
     const prompt = "x".repeat(limits.promptBytes);
     for (let i = 0; i < 24; i++) await submitAcceptedTask(t, boss, worker, { prompt });
     const device = await dial(worker);
@@ -85,7 +85,7 @@ describe("a device that connects", () => {
     expect(device.socket.readyState).toBe(device.socket.OPEN);
   });
 
-  test("receives each task that is submitted while it connects exactly once", async () => {
+  test("a device that connects receives each task that is submitted while it connects exactly once", async () => {
     const early = await Promise.all(
       Array.from({ length: 30 }, () => submitAcceptedTask(t, boss, worker)),
     );
@@ -106,7 +106,7 @@ describe("a device that connects", () => {
     expect(new Set(received)).toEqual(new Set(all));
   });
 
-  test("is greeted with a count of at most 1,000, and receives all pending tasks", async () => {
+  test("a device that connects is greeted with a count of at most 1,000, and receives all pending tasks", async () => {
     for (let by = 0; by < 3; by++) {
       const payer = await t.createAgent();
       await Promise.all(Array.from({ length: 400 }, () => submitAcceptedTask(t, payer, worker)));

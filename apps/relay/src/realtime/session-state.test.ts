@@ -357,8 +357,8 @@ const rows: Row[] = [
   ["a device disconnects", joined, { type: "disconnected" }, "closed", [stop, leave]],
 ];
 
-describe("A session", () => {
-  test("waits 5 s for a token at first", () => {
+describe("sessions", () => {
+  test("a session waits 5 s for a token at first", () => {
     expect(createSession(AGENT_ID)).toEqual({
       state: states.unauthenticated,
       effects: [{ type: "await_expiry", ms: 5_000 }],
@@ -375,14 +375,14 @@ describe("A session", () => {
   });
 
   const events = new Map(rows.map(([, , event]) => [JSON.stringify(event), event]));
-  test.each([...events])("ignores %s once it is closed", (_, event) => {
+  test.each([...events])("a session ignores %s once it is closed", (_, event) => {
     expect(applySessionEvent(states.closed, event, NOW)).toEqual({
       state: states.closed,
       effects: [] as SessionEffect[],
     });
   });
 
-  test("leaves as often as it joined, and closes once, for any order of events", () => {
+  test("a session leaves as often as it joined, and closes once, for any order of events", () => {
     const all = [...events.values()];
     for (let seed = 1; seed <= 500; seed++) {
       let { state } = createSession(AGENT_ID);

@@ -33,8 +33,8 @@ async function rotate(agent: TestAgent): Promise<TestAgent> {
   return { ...agent, secretKey: next.secretKey, publicKey: next.publicKey };
 }
 
-describe("HO18 a device that signs in by its first message", () => {
-  test("is accepted within 5 s", async () => {
+describe("HO18 sign-in by the first message", () => {
+  test("a device that signs in by its first message is accepted within 5 s", async () => {
     const own = await t.createAgent();
     const device = await t.connect(own);
     await t.clock.advance(4_999);
@@ -45,7 +45,7 @@ describe("HO18 a device that signs in by its first message", () => {
     expect(device.socket.readyState).toBe(device.socket.OPEN);
   });
 
-  test("is closed with 4401 when it has not signed in after 5 s", async () => {
+  test("a device is closed with 4401 when it has not signed in after 5 s", async () => {
     const own = await t.createAgent();
     const device = await t.connect(own);
     await t.clock.advance(4_999);
@@ -66,7 +66,7 @@ describe("HO18 a device that signs in by its first message", () => {
       (own) => t.token({ ...own, secretKey: t.createUnknownAgent().secretKey }),
     ],
   ];
-  test.each(refused)("is closed with 4401 for %s", async (_, mint) => {
+  test.each(refused)("a device is closed with 4401 for %s", async (_, mint) => {
     const own = await t.createAgent();
     const device = await t.connect(own);
     device.send({ type: "auth", token: await mint(own) });
@@ -80,7 +80,7 @@ describe("HO18 a device that signs in by its first message", () => {
     ["no JSON", "hello"],
     ["an unknown message", '{"type":"hello"}'],
     ["a binary frame", Buffer.from([1, 2, 3])],
-  ])("is closed with 4401 for %s before it has signed in", async (_, message) => {
+  ])("a device is closed with 4401 for %s before it has signed in", async (_, message) => {
     const device = await t.connect(await t.createAgent());
     device.send(message);
     expect(await device.closed).toEqual({ code: 4_401, reason: "sign in first" });
@@ -94,8 +94,8 @@ describe("HO18 a device that signs in by its first message", () => {
   });
 });
 
-describe("HO18 a token that ends", () => {
-  test("closes its socket with 4401 at that moment", async () => {
+describe("HO18 ends of tokens", () => {
+  test("a token that ends closes its socket with 4401 at that moment", async () => {
     const own = await t.createAgent();
     const device = await t.connectDevice(own);
     await t.advance(299_999);
@@ -106,7 +106,7 @@ describe("HO18 a token that ends", () => {
     expect(await isOnline(own)).toBe(false);
   });
 
-  test("does not close its socket when a fresh one arrived before; there is still one `ready`", async () => {
+  test("a token that ends does not close its socket when a fresh one arrived before, and `ready` is sent once", async () => {
     const own = await t.createAgent();
     const device = await t.connectDevice(own);
     for (let i = 0; i < 3; i++) {
@@ -125,7 +125,7 @@ describe("HO18 a token that ends", () => {
     ["another device, of which there is none", (own) => t.token({ ...own, deviceId: "d" })],
   ];
   test.each(others)(
-    "is not prolonged by a token of %s: the socket closes with 4401",
+    "a token is not prolonged by a token of %s: the socket closes with 4401",
     async (_, mint) => {
       const own = await t.createAgent();
       const device = await t.connectDevice(own);
@@ -143,7 +143,7 @@ describe("HO18 a token that ends", () => {
 });
 
 describe("a key that is rotated", () => {
-  test("closes the sockets of the old key with 4401; those of others stay open", async () => {
+  test("a rotation of the key closes the sockets of the old key with 4401, and those of others stay open", async () => {
     const [own, other] = [await t.createAgent(), await t.createAgent()];
     const [device, bystander] = [await t.connectDevice(own), await t.connectDevice(other)];
     const renewed = await rotate(own);
@@ -192,7 +192,7 @@ test("a frozen relay reports that to its devices, and their sockets stay open", 
   expect(t.listLogged("ws.failed")).toEqual([]);
 });
 
-describe("IN1 a message outside the contract is answered by an error, and the socket stays open", () => {
+describe("IN1 messages outside the contract", () => {
   const deep = `{"type":"result","task_id":"t","receipt":${'{"a":'.repeat(70)}1${"}".repeat(71)}`;
   test.each<[string, string | Buffer, string]>([
     ["no JSON", "{", "request.malformed_json"],
@@ -223,7 +223,7 @@ describe("IN1 a message outside the contract is answered by an error, and the so
     ["100,000 levels", "[".repeat(100_000), "request.malformed_json"],
     ["a binary frame", Buffer.from('{"type":"ping"}'), "request.invalid"],
     ["__proto__", '{"__proto__":{"type":"ping"}}', "request.invalid"],
-  ])("is answered by an error: %s", async (_, message, code) => {
+  ])("a message outside the contract is answered by an error: %s", async (_, message, code) => {
     const device = await t.connectDevice(await t.createAgent());
     device.send(message);
     expect(await device.next("error")).toMatchObject({ code });
@@ -232,7 +232,7 @@ describe("IN1 a message outside the contract is answered by an error, and the so
     expect(t.listLogged("ws.failed")).toEqual([]);
   });
 
-  test("is answered with the name of its faulty member", async () => {
+  test("a message outside the contract is answered with the name of its faulty member", async () => {
     const device = await t.connectDevice(await t.createAgent());
     device.send('{"type":"claim","task_id":5}');
     expect(await device.next("error")).toMatchObject({

@@ -63,7 +63,7 @@ const money = async () =>
 const statusOf = async ({ path }: Delegation) => (await getTaskAt(t, path)).status;
 
 describe("a task that is submitted while devices are connected", () => {
-  test("is sent to all devices of its executor and to no others", async () => {
+  test("a submitted task is sent to all devices of its executor and to no others", async () => {
     const [first, second] = [await t.connectDevice(worker), await secondDevice()];
     const others = [await t.connectDevice(boss), await t.connectDevice(await createSeller(t, 2))];
     const task = await submitAcceptedTask(t, boss, worker, { prompt: "count" });
@@ -154,7 +154,7 @@ describe("a task that is submitted while devices are connected", () => {
     expect(receivedIds.toSorted()).toEqual(tasks.map(({ task_id }) => task_id).toSorted());
   });
 
-  test("is sent to a device that announces the capability later", async () => {
+  test("a task is sent to a device that announces the capability later", async () => {
     const device = await t.connectDevice(worker);
     device.send({ type: "capabilities", capabilities: ["translate"] });
     await settleEventLoop();
@@ -169,8 +169,8 @@ describe("a task that is submitted while devices are connected", () => {
   });
 });
 
-describe("a claim", () => {
-  test("is confirmed with its lease of 60 s, and the task reads claimed", async () => {
+describe("claims", () => {
+  test("a claim is confirmed with its lease of 60 s, and the task reads claimed", async () => {
     const device = await t.connectDevice(worker);
     const task = await offered(device);
     const waiting = t.as(boss, "GET", `${task.path}?wait=60`);
@@ -184,7 +184,7 @@ describe("a claim", () => {
     expect((await waiting).body).toMatchObject({ task: { status: "claimed" } });
   });
 
-  test("is won by one of several devices, and the others are refused", async () => {
+  test("a claim is won by one of several devices, and the others are refused", async () => {
     const devices = [await t.connectDevice(worker), await secondDevice(), await secondDevice()];
     const task = await submitAcceptedTask(t, boss, worker);
     for (const device of devices) await device.next("task_assigned");
@@ -200,7 +200,7 @@ describe("a claim", () => {
     });
   });
 
-  test("is refused for a task that is no longer pending", async () => {
+  test("a claim is refused for a task that is no longer pending", async () => {
     const device = await t.connectDevice(worker);
     const done = await offered(device);
     const cancelled = await offered(device);
@@ -225,8 +225,8 @@ describe("a claim", () => {
   });
 });
 
-describe("a refusal", () => {
-  test("releases a claimed task, and another device may claim it", async () => {
+describe("refusals", () => {
+  test("a refusal releases a claimed task, and another device may claim it", async () => {
     const [first, second] = [await t.connectDevice(worker), await secondDevice()];
     const task = await offered(first);
     await second.next("task_assigned");
@@ -264,7 +264,7 @@ describe("a refusal", () => {
 });
 
 describe("progress", () => {
-  test("is refused for a task that this device has not claimed", async () => {
+  test("progress is refused for a task that this device has not claimed", async () => {
     const device = await t.connectDevice(worker);
     const task = await offered(device);
     for (const task_id of [task.task_id, "unknown"]) {
@@ -274,8 +274,8 @@ describe("progress", () => {
   });
 });
 
-describe("a result over the socket", () => {
-  test("is accepted, settles and ends the task; the same result gets the same answer", async () => {
+describe("results over the socket", () => {
+  test("a result over the socket is accepted, settles and ends the task; the same result gets the same answer", async () => {
     const device = await t.connectDevice(worker);
     const task = await offered(device);
     await claimed(device, task);
@@ -295,14 +295,17 @@ describe("a result over the socket", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
-  test.each(["failed", "denied"] as const)("returns the hold when it is %s", async (status) => {
-    const device = await t.connectDevice(worker);
-    const task = await offered(device);
-    const receipt = { ...createReceipt(worker, task, { status }) };
-    device.send({ type: "result", task_id: task.task_id, receipt });
-    expect(await device.next("result_accepted")).toMatchObject({ status });
-    expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([10, 0]);
-  });
+  test.each(["failed", "denied"] as const)(
+    "a %s result over the socket returns the hold",
+    async (status) => {
+      const device = await t.connectDevice(worker);
+      const task = await offered(device);
+      const receipt = { ...createReceipt(worker, task, { status }) };
+      device.send({ type: "result", task_id: task.task_id, receipt });
+      expect(await device.next("result_accepted")).toMatchObject({ status });
+      expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([10, 0]);
+    },
+  );
 
   const wrong: [string, string, (task: Delegation, other: Delegation) => object][] = [
     ["is no receipt", "receipt.malformed", () => ({})],
@@ -341,7 +344,7 @@ describe("a result over the socket", () => {
     },
   );
 
-  test("is refused for another agent's task, under any signature", async () => {
+  test("a result over the socket is refused for another agent's task, under any signature", async () => {
     const device = await t.connectDevice(worker);
     const other = await createSeller(t, 1);
     const task = await submitAcceptedTask(t, boss, other);
@@ -375,8 +378,8 @@ describe("a result over the socket", () => {
   });
 });
 
-describe("a task that ends without its executor", () => {
-  test("sends its executor's devices, and no others, that it was cancelled", async () => {
+describe("tasks that end without their executor", () => {
+  test("a cancelled task is reported to its executor's devices, and to no others", async () => {
     const devices = [await t.connectDevice(worker), await secondDevice()];
     const other = await t.connectDevice(boss);
     const { task_id, path } = await submitAcceptedTask(t, boss, worker);
@@ -388,7 +391,7 @@ describe("a task that ends without its executor", () => {
     expect(await other.takeRemaining()).toEqual([]);
   });
 
-  test("sends its executor's devices that it has expired", async () => {
+  test("an expired task is reported to its executor's devices", async () => {
     await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(880_000);
     const device = await t.connectDevice(worker);

@@ -33,8 +33,8 @@ const allocationOf = async (steps: readonly object[], plan: object = {}) => {
   return body["allocation"];
 };
 
-describe("B11: a plan is allocated to the agents of its steps", () => {
-  test("B11: allocates by agent or capability, in the order of the plan, at the price of each task", async () => {
+describe("B11: allocation of plans", () => {
+  test("B11: a plan allocates by agent or capability, in the order of its steps, at the price of each task", async () => {
     const steps = [
       { agent_id: ann.agentId, capability: "draw" },
       { capability: "write" },
@@ -49,7 +49,7 @@ describe("B11: a plan is allocated to the agents of its steps", () => {
     expect(await t.getBalance(boss)).toBe(0);
   });
 
-  test("B11: allocates an agent without a capability at the price of a task without one", async () => {
+  test("B11: a plan allocates an agent without a capability at the price of a task without one", async () => {
     const steps = [{ agent_id: bob.agentId }, { agent_id: boss.agentId }];
     expect(await allocationOf(steps)).toEqual([
       { step_id: "s0", agent_id: bob.agentId, amount: 0.5 },
@@ -57,7 +57,7 @@ describe("B11: a plan is allocated to the agents of its steps", () => {
     ]);
   });
 
-  test("B11: allocates nothing when the total is a micro-unit above the budget", async () => {
+  test("B11: a plan allocates nothing when the total is a micro-unit above the budget", async () => {
     const steps = [{ capability: "draw" }, { capability: "write" }];
     expect(await allocationOf(steps, { max_budget: 2.499999 })).toEqual([]);
     expect((await put(steps, { max_budget: 2.5 })).body["allocation"]).toHaveLength(2);
@@ -70,11 +70,11 @@ describe("B11: a plan is allocated to the agents of its steps", () => {
     ],
     ["finds no agent within its budget", () => ({ capability: "draw", max_budget: 1.999999 })],
     ["requires a capability without a provider", () => ({ capability: "dance" })],
-  ])("B11: allocates nothing when a step %s", async (_, step) => {
+  ])("B11: a plan allocates nothing when one of its steps %s", async (_, step) => {
     expect(await allocationOf([{ capability: "write" }, step()])).toEqual([]);
   });
 
-  test("B11: allocates the best agent that a step can pay, never the planner itself", async () => {
+  test("B11: a plan allocates the best agent that a step can pay, never the planner itself", async () => {
     await putListing(t, boss, { draw: 0 });
     const dear = await createSeller(t, { draw: 9 });
     const steps = [
@@ -87,7 +87,7 @@ describe("B11: a plan is allocated to the agents of its steps", () => {
     ]);
   });
 
-  test("B11, B6: allocates nothing when a step names an agent that the planner has blocked", async () => {
+  test("B11, B6: a plan allocates nothing when a step names an agent that the planner has blocked", async () => {
     const trust = `/api/v1/agents/${boss.agentId}/trust/${ann.agentId}`;
     expect(await t.as(boss, "PUT", trust, { trust_level: "blocked" })).toMatchObject({
       status: 200,
@@ -96,7 +96,7 @@ describe("B11: a plan is allocated to the agents of its steps", () => {
     expect(await allocationOf([step], { max_budget: 10 })).toEqual([]);
   });
 
-  test("B11, B1: allocates an agent of another relay at its price there, and nothing that it does not list", async () => {
+  test("B11, B1: a plan allocates an agent of another relay at its price there, and nothing that it does not list", async () => {
     const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
     const [a, b] = network.sites as [TestSite, TestSite];
     const [planner, worker] = [await a.createAgent(), await b.createWorker(3)];
@@ -115,7 +115,7 @@ describe("B11: a plan is allocated to the agents of its steps", () => {
     await network.close();
   });
 
-  test("B11: allocates by at most 10 different searches; the eleventh is refused and nothing is stored", async () => {
+  test("B11: a plan may need at most 10 different searches; the eleventh is refused and nothing is stored", async () => {
     const searching = (count: number) =>
       Array.from({ length: count }, (_, at) => ({ capability: "write", max_budget: at + 1 }));
     const refused = await put(searching(11));
@@ -124,7 +124,7 @@ describe("B11: a plan is allocated to the agents of its steps", () => {
     expect(await allocationOf(searching(10))).toHaveLength(10);
   });
 
-  test("B11: keeps the plan's budgets, agents and capabilities as they were recorded", async () => {
+  test("B11: a plan keeps the budgets, agents and capabilities as they were recorded", async () => {
     const steps = [{ agent_id: ann.agentId, capability: "draw", max_budget: 3 }];
     await put(steps, { max_budget: 10 });
     const { body } = await t.as(boss, "GET", path("/p"));

@@ -47,10 +47,10 @@ const step = (step_id: string, status: string, times: Record<string, number> = {
   ...times,
 });
 
-describe("a plan", () => {
+describe("plans", () => {
   const plan = { plan_id: "p", goal_id: "g", title: "a plan" };
 
-  test("is stored in its last version under its id, with the time of its first", async () => {
+  test("a plan is stored in its last version under its id, with the time of its first", async () => {
     const first = await post("plans", plan);
     const created_at = t.clock.now();
     expect(first).toMatchObject({ status: 201, body: { ...plan, status: "active", steps: [] } });
@@ -65,7 +65,7 @@ describe("a plan", () => {
     expect((await get("plans")).body["plans"]).toHaveLength(1);
   });
 
-  test("gets an id when it has none, and does not collide with another agent's id", async () => {
+  test("a plan gets an id when it has none, and does not collide with another agent's id", async () => {
     const { plan_id: _, ...unnamed } = plan;
     const { body } = await post("plans", unnamed);
     expect(await get(`plans/${String(body["plan_id"])}`)).toMatchObject({ status: 200 });
@@ -74,7 +74,7 @@ describe("a plan", () => {
     expect(await get("plans/p")).toMatchObject({ status: 404 });
   });
 
-  test("is listed newest first, by goal and page", async () => {
+  test("a plan is listed newest first, by goal and page", async () => {
     for (const plan_id of ["1", "2", "3"]) {
       await t.clock.advance(1);
       await post("plans", { ...plan, plan_id, goal_id: plan_id === "2" ? "other" : "g" });
@@ -96,7 +96,7 @@ describe("a plan", () => {
   });
 });
 
-describe("an event", () => {
+describe("events", () => {
   const event = (event_id: string, timestamp = 1, more: object = {}) => ({
     event_id,
     type: "noted",
@@ -105,7 +105,7 @@ describe("an event", () => {
   });
   const clocks = ({ body }: Reply) => (body["events"] as AgentEvent[]).map(({ clock }) => clock);
 
-  test("is appended with the next count of its agent's clock, alone or with others", async () => {
+  test("an event is appended with the next count of its agent's clock, alone or with others", async () => {
     expect(clocks(await post("events", event("a", 9)))).toEqual([1]);
     expect(clocks(await post("events", { events: [event("b", 3), event("c")] }))).toEqual([2, 3]);
     expect(clocks(await post("events", event("a"), await t.createAgent()))).toEqual([1]);
@@ -114,7 +114,7 @@ describe("an event", () => {
     expect(log[0]).toEqual({ ...event("a", 9), goal_id: null, payload: {}, clock: 1 });
   });
 
-  test("is not appended twice, and never changes", async () => {
+  test("an event is not appended twice, and never changes", async () => {
     await post("events", event("a"));
     const again = await post("events", { events: [event("a"), event("b")] });
     expect(clocks(again)).toEqual([1, 2]);
@@ -125,14 +125,14 @@ describe("an event", () => {
     expect(await pages("events", "events")).toHaveLength(2);
   });
 
-  test("keeps its place when many are appended at once", async () => {
+  test("an event keeps its place when many are appended at once", async () => {
     const ids = Array.from({ length: 20 }, (_, i) => `e${i}`);
     await Promise.all(ids.map((id) => post("events", event(id))));
     const log = await pages<AgentEvent>("events", "events");
     expect(log.map(({ clock }) => clock)).toEqual(ids.map((_, i) => i + 1));
   });
 
-  test("is found by its id and by its goal", async () => {
+  test("an event is found by its id and by its goal", async () => {
     await post("events", { events: [event("a", 1, { goal_id: "g" }), event("b")] });
     expect((await get("events/b")).body).toMatchObject({ event_id: "b", clock: 2 });
     expect(clocks(await get("events?goal_id=g"))).toEqual([1]);
@@ -148,7 +148,7 @@ describe("an event", () => {
   });
 });
 
-describe("a conversation", () => {
+describe("conversations", () => {
   const messages = "conversations/c/messages";
   beforeEach(() => post("conversations", { conversation_id: "c", title: "a talk", started_at: 1 }));
   const message = (message_id: string, created_at: number) => ({
@@ -158,7 +158,7 @@ describe("a conversation", () => {
     created_at,
   });
 
-  test("has its messages in the order in which they were added", async () => {
+  test("a conversation has its messages in the order in which they were added", async () => {
     await post(messages, { messages: [message("b", 9), message("a", 2)] });
     await post(messages, message("c", 3));
     const all = await pages<Message>(messages, "messages");
@@ -169,7 +169,7 @@ describe("a conversation", () => {
     });
   });
 
-  test("accepts no message twice, and replaces none", async () => {
+  test("a conversation accepts no message twice, and replaces none", async () => {
     await post(messages, message("a", 1));
     expect(await post(messages, message("a", 1))).toMatchObject({ status: 201 });
     const both = { messages: [message("b", 1), { ...message("a", 1), content: "other" }] };
@@ -177,12 +177,12 @@ describe("a conversation", () => {
     expect(await pages(messages, "messages")).toHaveLength(1);
   });
 
-  test("gets a new title under its id, and keeps members that are not given", async () => {
+  test("a conversation gets a new title under its id, and keeps members that are not given", async () => {
     const again = await post("conversations", { conversation_id: "c", title: "another" });
     expect(again).toMatchObject({ status: 200, body: { title: "another", started_at: 1 } });
   });
 
-  test("is listed newest first", async () => {
+  test("a conversation is listed newest first", async () => {
     for (const conversation_id of ["d", "e"]) {
       await t.clock.advance(1);
       await post("conversations", { conversation_id });

@@ -27,7 +27,7 @@ async function work(boss: TestAgent, worker: TestAgent, status: "completed" | "f
 }
 
 describe("the market", () => {
-  test("shows a candidate's scores, listing and availability", async () => {
+  test("the market shows a candidate's scores, listing and availability", async () => {
     const worker = await t.createWorker(2);
     const [candidate] = await candidates("max_budget=4");
     expect(candidate).toEqual({
@@ -55,7 +55,7 @@ describe("the market", () => {
     expect(composite_score).toBeCloseTo(weighted, 12);
   });
 
-  test("ranks exactly the agents with the capability, and selects one of them", async () => {
+  test("the market ranks exactly the agents with the capability, and selects one of them", async () => {
     const workers = [await createSeller(t, 3), await createSeller(t, 1), await createSeller(t, 2)];
     await createSeller(t, { paint: 1 });
     const ranked = await candidates();
@@ -65,12 +65,12 @@ describe("the market", () => {
     expect(scores).toEqual(scores.toSorted((a, b) => b - a));
   });
 
-  test("orders equals by their id", async () => {
+  test("the market orders equals by their id", async () => {
     const workers = [await createSeller(t, 1), await createSeller(t, 1), await createSeller(t, 1)];
     expect(ids(await candidates())).toEqual(workers.map(({ agentId }) => agentId).toSorted());
   });
 
-  test("shows agents above the budget without selecting them", async () => {
+  test("the market shows agents above the budget without selecting them", async () => {
     const [dear, cheap] = [await t.createWorker(5), await createSeller(t, 1)];
     const rows = await candidates("max_budget=2");
     const row = (of: TestAgent) => rows.find(({ agent_id }) => agent_id === of.agentId);
@@ -79,13 +79,13 @@ describe("the market", () => {
     expect((await candidates("max_budget=0.5")).every(({ selected }) => !selected)).toBe(true);
   });
 
-  test("never selects the asking agent", async () => {
+  test("the market never selects the asking agent", async () => {
     const [asking, other] = [await createSeller(t, 1), await createSeller(t, 9)];
     const rows = await candidates("", asking);
     expect(rows.find(({ selected }) => selected)?.agent_id).toBe(other.agentId);
   });
 
-  test("counts the asking agent's own experience, and for strangers only paid tasks", async () => {
+  test("the market counts the asking agent's own experience, and for strangers only paid tasks", async () => {
     const [boss, stranger] = [await createBuyer(t, 100), await t.createAgent()];
     const [good, bad] = [await createSeller(t, 1), await createSeller(t, 1)];
     for (let i = 0; i < 3; i += 1) {
@@ -103,7 +103,7 @@ describe("the market", () => {
     expect(await seen(stranger)).toEqual([0.1, 0.1]);
   });
 
-  test("CR8 scores prices of every size, free agents and guarantees from 0 to 1", async () => {
+  test("CR8 the market scores prices of every size, free agents and guarantees from 0 to 1", async () => {
     for (const price of [0, 0.000001, 1, 1e9]) await createSeller(t, price);
     const odd = await t.createAgent();
     await putListing(t, odd, {});
@@ -122,7 +122,7 @@ describe("the market", () => {
     }
   });
 
-  test("lists the requested number of the best candidates", async () => {
+  test("the market lists the requested number of the best candidates", async () => {
     for (const price of [3, 1, 2]) await createSeller(t, price);
     const all = await candidates();
     expect(await candidates("limit=2")).toEqual(all.slice(0, 2));
@@ -139,14 +139,14 @@ describe("the market", () => {
     "capability=a&max_budget=NaN",
     "capability=a&max_budget=1e3",
     "capability=a&max_budget=1000000001",
-  ])("CR11 refuses the query %j", async (query) => {
+  ])("CR11 the market refuses the query %j", async (query) => {
     expect(await t.asOperator("GET", path(query))).toMatchObject({
       status: 400,
       body: { code: "request.invalid" },
     });
   });
 
-  test("returns no candidates for a capability without agents", async () => {
+  test("the market returns no candidates for a capability without agents", async () => {
     await createSeller(t, 1);
     for (const capability of ["paint", "SUMMARISE", "__proto__", "%"]) {
       const query = `capability=${encodeURIComponent(capability)}`;

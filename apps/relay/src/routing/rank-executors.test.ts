@@ -43,7 +43,7 @@ async function commend(worker: TestAgent, times = 1): Promise<void> {
 const drive = (exploration_drive: number) => ({ exploration_drive });
 
 describe("scored routing", () => {
-  test("chooses the best agent with all the capabilities, and records why", async () => {
+  test("scored routing chooses the best agent with all the capabilities, and records why", async () => {
     const [plain, known] = [await createSeller(t, 1), await createSeller(t, 1)];
     await createSeller(t, { translate: 0 });
     await commend(known);
@@ -56,7 +56,7 @@ describe("scored routing", () => {
     expect(await chosen({ exclude_agents: [known.agentId] })).toBe(plain.agentId);
   });
 
-  test("requires every capability of a task, and prices it by their sum", async () => {
+  test("scored routing requires every capability of a task, and prices it by their sum", async () => {
     await createSeller(t, { summarise: 1 });
     await createSeller(t, { translate: 1 });
     const both = await createSeller(t, { summarise: 1.5, translate: 2.25, other: 9 });
@@ -69,12 +69,12 @@ describe("scored routing", () => {
     expect(await chosen({}, ["summarise", "unheard of"])).toBe(null);
   });
 
-  test("falls back to the target if no agent can do the task", async () => {
+  test("scored routing falls back to the target if no agent can do the task", async () => {
     const answer = await submitTask(t, boss, target, { required_capabilities: ["unheard of"] });
     expect(answer).toMatchObject({ status: 201, body: { routing_choice: null } });
   });
 
-  test("never chooses an agent above max_budget, however many of these rank higher", async () => {
+  test("scored routing never chooses an agent above max_budget, however many of these rank higher", async () => {
     for (let i = 0; i < 10; i++) await commend(await createSeller(t, 5), 1);
     const cheap = [await createSeller(t, 2), await createSeller(t, 2)];
     const answer = await submitTask(t, boss, target, {
@@ -101,7 +101,7 @@ describe("scored routing", () => {
     expect(await tries(drive(1))).toEqual(new Set(sellers.map(({ agentId }) => agentId)));
   });
 
-  test("pays the agent that exploration chooses its own price", async () => {
+  test("the agent that exploration chooses is paid its own price", async () => {
     const prices = new Map<string | null, number>();
     for (const price of [1, 2, 3]) prices.set((await createSeller(t, price)).agentId, price);
     for (let i = 0; i < 20; i++) {
@@ -152,7 +152,7 @@ describe("A12: max_budget", () => {
   const choiceOf = async (body: object) =>
     (await submitTask(t, boss, target, { ...required, ...body })).body["routing_choice"] as object;
 
-  test("A12: changes neither the choice nor any of its scores when it covers the price", async () => {
+  test("A12: max_budget changes neither the choice nor any of its scores when it covers the price", async () => {
     const [cheap, known] = [await createSeller(t, 1), await createSeller(t, 2)];
     await createSeller(t, 500);
     for (let i = 0; i < 5; i += 1) await commend(known);
@@ -171,7 +171,7 @@ describe("A12: max_budget", () => {
     });
   });
 
-  test("A12: finds the executors that it covers, however many above it rank higher", async () => {
+  test("A12: max_budget finds the executors that it covers, however many above it rank higher", async () => {
     const sellers = [await createSeller(t, 3), await createSeller(t, 2), await createSeller(t, 1)];
     for (let i = 0; i < 10; i += 1) await commend(await createSeller(t, 9));
     const executorsOf = async (body: object) => {

@@ -264,7 +264,7 @@ describe("a session", () => {
     expect((await overview(swapped)).body["code"]).toBe("auth.verification_failed");
   });
 
-  test("opens while the relay is frozen, and can end the freeze", async () => {
+  test("a session opens while the relay is frozen, and can end the freeze", async () => {
     await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     const { token } = await openConsole(t);
     const path = "/api/v1/admin/unfreeze";

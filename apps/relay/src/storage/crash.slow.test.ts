@@ -76,7 +76,7 @@ function startWriter() {
   return { process: started, lines: createInterface({ input: started.stdout }) };
 }
 
-test("keeps every acknowledged row, no refused one, and frees the lock after kill -9", async () => {
+test("every acknowledged row and no refused one is kept after kill -9, and the lock is free", async () => {
   const writer = startWriter();
   const acknowledged: number[] = [];
   for await (const line of writer.lines) {
@@ -93,7 +93,7 @@ test("keeps every acknowledged row, no refused one, and frees the lock after kil
   expect([...stored].filter((id) => id < 0)).toEqual([]);
 });
 
-test("refuses a second process while the first one writes", async () => {
+test("a second process is refused while the first one writes", async () => {
   const writer = startWriter();
   await once(writer.lines, "line");
   expect(await openStorage({ ...place, migrations })).toMatchObject({

@@ -73,7 +73,7 @@ afterEach(() => {
 });
 
 describe.runIf(onlyOn("sqlite"))("a database that is opened", () => {
-  test("creates a database on the first start and opens it on the next", async () => {
+  test("openStorage creates a database on the first start and opens it on the next", async () => {
     const first = await open();
     expect(first).toMatchObject({ ok: true, migrated: ["001-notes", "002-colour"] });
     if (first.ok) await first.storage.close();
@@ -85,7 +85,7 @@ describe.runIf(onlyOn("sqlite"))("a database that is opened", () => {
     await next.storage.close();
   });
 
-  test("migrates a database of an older schema with its rows", async () => {
+  test("openStorage migrates a database of an older schema with its rows", async () => {
     await filled(migrations.slice(0, 1));
     const next = await open();
     expect(next).toMatchObject({ ok: true, migrated: ["002-colour"] });
@@ -105,7 +105,7 @@ describe.runIf(onlyOn("sqlite"))("a database that is opened", () => {
     await storage.close();
   });
 
-  test("creates a database although a draft file was left over", async () => {
+  test("openStorage creates a database although a draft file was left over", async () => {
     const elsewhere = join(directory, "elsewhere");
     writeFileSync(elsewhere, "untouched");
     symlinkSync(elsewhere, `${path}-new`);
@@ -114,7 +114,7 @@ describe.runIf(onlyOn("sqlite"))("a database that is opened", () => {
     expect(lstatSync(path).isSymbolicLink()).toBe(false);
   });
 
-  test("creates no file when the disk has no room for the database", async () => {
+  test("openStorage creates no file when the disk has no room for the database", async () => {
     const program = `
       import { createDatabase } from ${JSON.stringify(new URL("database/create-database.ts", import.meta.url))};
       createDatabase(${JSON.stringify(path)});`;
@@ -127,7 +127,7 @@ describe.runIf(onlyOn("sqlite"))("a database that is opened", () => {
     await (await opened()).close();
   });
 
-  test("synchronises the write-ahead log at each commit", async () => {
+  test("the write-ahead log is synchronised at each commit", async () => {
     const storage = await opened();
     const pragma = compile()(
       sql<{ mode: string; sync: number; keys: number }>`
@@ -154,7 +154,7 @@ describe.runIf(onlyOn("sqlite"))("a database that is opened", () => {
 });
 
 describe.runIf(onlyOn("sqlite"))("a second relay", () => {
-  test("refuses a second relay, also through links, while the first one runs", async () => {
+  test("openStorage refuses a second relay, also through links, while the first one runs", async () => {
     const link = join(directory, "link.db");
     const first = await opened();
     symlinkSync(path, link);
@@ -200,19 +200,22 @@ function change(statement: string): void {
 }
 
 describe.runIf(onlyOn("sqlite"))("a file that is not a whole database of this schema", () => {
-  test.each(spoiled)("refuses and does not change a file when it %s", async (_, code, spoil) => {
-    await filled();
-    spoil();
-    const before = readFileSync(path);
-    const refused = await open();
-    expect(refused).toMatchObject({ ok: false, code });
-    expect(refused).toHaveProperty("detail", expect.stringContaining(path));
-    expect(readFileSync(path)).toEqual(before);
-    // Nothing holds the files after a refusal.
-    expect(await open()).toMatchObject({ ok: false, code });
-  });
+  test.each(spoiled)(
+    "openStorage refuses and does not change a file that %s",
+    async (_, code, spoil) => {
+      await filled();
+      spoil();
+      const before = readFileSync(path);
+      const refused = await open();
+      expect(refused).toMatchObject({ ok: false, code });
+      expect(refused).toHaveProperty("detail", expect.stringContaining(path));
+      expect(readFileSync(path)).toEqual(before);
+      // Nothing holds the files after a refusal.
+      expect(await open()).toMatchObject({ ok: false, code });
+    },
+  );
 
-  test("refuses a database of which only the write-ahead log is left", async () => {
+  test("openStorage refuses a database of which only the write-ahead log is left", async () => {
     const storage = await opened();
     await storage.transaction((tx) => tx.run(insert, { id: 1, text: "" }));
     const elsewhere = join(directory, "elsewhere.db");
@@ -229,13 +232,13 @@ describe.runIf(onlyOn("sqlite"))("a file that is not a whole database of this sc
       "database.unusable",
     ],
     ["below a file", () => (writeFileSync(path, ""), join(path, "relay.db")), "database.unusable"],
-  ])("refuses a path that is %s", async (_, make, code) => {
+  ])("openStorage refuses a path that is %s", async (_, make, code) => {
     expect(await open(make())).toMatchObject({ ok: false, code });
   });
 });
 
 describe.runIf(onlyOn("sqlite"))("inspection", () => {
-  test("inspects the database of a running relay and names its migrations", async () => {
+  test("an inspection inspects the database of a running relay and names its migrations", async () => {
     const storage = await opened();
     expect(inspectDatabase({ path, migrations, check: "full" })).toEqual({
       ok: true,
@@ -248,7 +251,7 @@ describe.runIf(onlyOn("sqlite"))("inspection", () => {
     await storage.close();
   });
 
-  test("accepts a file that does not exist yet", () => {
+  test("an inspection accepts a file that does not exist yet", () => {
     expect(inspectDatabase({ path, migrations })).toEqual({ ok: true, exists: false, applied: [] });
     expect(readdirSync(directory)).toEqual([]);
   });

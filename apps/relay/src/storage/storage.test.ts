@@ -106,7 +106,7 @@ describe.each(kinds)("transactions, %s", (kind) => {
     expect(await beside).toEqual([]);
   });
 
-  test("runs transactions one after another in the order of arrival", async () => {
+  test("transactions run one after another in the order of arrival", async () => {
     const log: string[] = [];
     const run = (name: string) =>
       storage.transaction(async (tx) => {
@@ -119,7 +119,7 @@ describe.each(kinds)("transactions, %s", (kind) => {
     expect(log).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
   });
 
-  test("rolls back a transaction that throws or returns {ok: false} and commits its neighbours", async () => {
+  test("a transaction that throws or returns {ok: false} is rolled back, and its neighbours are committed", async () => {
     const refused = storage.transaction(async (tx) => {
       await tx.run(insert, { id: 2, text: "" });
       await tx.run(change, { text: "changed" });
@@ -140,7 +140,7 @@ describe.each(kinds)("transactions, %s", (kind) => {
     expect(await storage.read.get(find, { id: 1 })).toEqual({ text: "one" });
   });
 
-  test("commits the rest of a transaction that catches a failed statement", async () => {
+  test("the rest of a transaction that catches a failed statement is committed", async () => {
     await write(1);
     const taken = await storage.transaction(async (tx) => {
       await tx.run(insert, { id: 2, text: "" });
@@ -150,7 +150,7 @@ describe.each(kinds)("transactions, %s", (kind) => {
     expect(await stored()).toEqual([1, 2]);
   });
 
-  test("rejects a transaction that awaits anything but its tx and commits its neighbours", async () => {
+  test("a transaction that awaits anything but its tx is rejected, and its neighbours are committed", async () => {
     let late: Promise<unknown> | undefined;
     const slow = storage.transaction(async (tx) => {
       await tx.run(insert, { id: 1, text: "" });
@@ -167,7 +167,7 @@ describe.each(kinds)("transactions, %s", (kind) => {
     expect(await stored()).toEqual([3, 4]);
   });
 
-  test("rejects a transaction inside a transaction", async () => {
+  test("a transaction inside a transaction is rejected", async () => {
     const nested = storage.transaction(async (tx) => {
       await tx.run(insert, { id: 1, text: "" });
       await write(2);
@@ -176,7 +176,7 @@ describe.each(kinds)("transactions, %s", (kind) => {
     expect(await stored()).not.toContain(1);
   });
 
-  test("closes a tx when its transaction ends", async () => {
+  test("a tx is closed when its transaction ends", async () => {
     let kept: Tx | undefined;
     await storage.transaction(async (tx) => {
       kept = tx;
@@ -187,7 +187,7 @@ describe.each(kinds)("transactions, %s", (kind) => {
     expect(await stored()).toEqual([]);
   });
 
-  test("runs a batch again when one job must be rolled back, and applies each job once", async () => {
+  test("a batch runs again when one job must be rolled back, and each job is applied once", async () => {
     const runs = { neighbour: 0, refused: 0 };
     const neighbour = () =>
       storage.transaction(async (tx) => {
@@ -222,7 +222,7 @@ describe.each(kinds)("transactions, %s", (kind) => {
     expect(read.filter((ids) => !committed.includes(ids))).toEqual([]);
   });
 
-  test("runs a refusal without writes and a single transaction only once", async () => {
+  test("a refusal without writes and a single transaction run only once", async () => {
     const runs = { reader: 0, alone: 0 };
     const reader = storage.transaction(async (tx) => {
       runs.reader += 1;
@@ -239,7 +239,7 @@ describe.each(kinds)("transactions, %s", (kind) => {
     expect(await stored()).toEqual([1, 2]);
   });
 
-  test("commits more transactions than fit into one batch", async () => {
+  test("more transactions than fit into one batch are committed", async () => {
     const many = Array.from({ length: 1_234 }, (_, id) => id);
     await Promise.all(many.map((id) => write(id)));
     expect(await stored()).toEqual(many);
@@ -259,7 +259,7 @@ describe.runIf(onlyOn("sqlite"))("a database file", () => {
     storage = await open(join(directory, "relay.db"));
   });
 
-  test("commits all transactions of one turn at once", async () => {
+  test("all transactions of one turn are committed at once", async () => {
     const log = join(directory, "relay.db-wal");
     const grown = async (work: () => Promise<unknown>) => {
       const before = statSync(log).size;
@@ -275,7 +275,7 @@ describe.runIf(onlyOn("sqlite"))("a database file", () => {
     expect(together * 10).toBeLessThan(alone);
   });
 
-  test("waits for a short lock of another program and reports a long one as unavailable", async () => {
+  test("the storage waits for a short lock of another program and reports a long one as unavailable", async () => {
     const outside = new Sqlite(join(directory, "relay.db"));
     outside.exec("BEGIN IMMEDIATE");
     const waiting = write(1);
@@ -299,7 +299,7 @@ describe.runIf(onlyOn("sqlite"))("a database file", () => {
       await storage.transaction((tx) => tx.get(limitTo(20), {}));
     });
 
-    test("fails the whole batch as unavailable with the cause and commits the next one", async () => {
+    test("the whole batch fails as unavailable with the cause on a full disk, and the next one is committed", async () => {
       const settled = await Promise.allSettled([write(1), write(2, tooLong), write(3)]);
       for (const result of settled) {
         expect(result).toMatchObject({
@@ -363,7 +363,7 @@ describe.each(kinds)("reading, %s", (kind) => {
     storage = await openKind(kind);
   });
 
-  test("reports a closed storage as unavailable and a wrong statement as a program error", async () => {
+  test("the storage reports a closed storage as unavailable and a wrong statement as a program error", async () => {
     await expect(storage.read.get(wrong, {})).rejects.toThrow("nowhere");
     await expect(storage.read.get(wrong, {})).rejects.not.toBeInstanceOf(StorageUnavailable);
     await storage.close();

@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 describe("one paid delegation", () => {
-  test("holds 2.4 of 10 at price 2, then leaves delegator 8, worker 1.9, fee 0.1", async () => {
+  test("a paid delegation holds 2.4 of 10 at price 2, then leaves delegator 8, worker 1.9, fee 0.1", async () => {
     const boss = await t.createAgent();
     const worker = await t.createWorker(2);
     await t.deposit(boss, 10);
@@ -44,7 +44,7 @@ describe("one paid delegation", () => {
     });
   });
 
-  test("is logged under the names of the specification", async () => {
+  test("a paid delegation is logged under the names of the specification", async () => {
     const boss = await t.createAgent();
     const worker = await t.createWorker(2);
     await t.deposit(boss, 3);

@@ -65,8 +65,8 @@ async function finished() {
   return { boss, worker, task, receipt };
 }
 
-describe("B13: erasing the texts of a task", () => {
-  test("leaves no byte of prompt and result in the files of the database", async () => {
+describe("B13: erasure of texts", () => {
+  test("an erasure of texts leaves no byte of prompt and result in the files of the database", async () => {
     const { boss, task } = await finished();
     expect(await occurrences("PROMPT-")).toBeGreaterThan(0);
     expect(await occurrences("RESULT-")).toBeGreaterThan(0);
@@ -79,7 +79,7 @@ describe("B13: erasing the texts of a task", () => {
     }
   });
 
-  test("shows the hashes in their place, and keeps money, status and the receipt's hash", async () => {
+  test("an erasure of texts shows the hashes in their place, and keeps money, status and the receipt's hash", async () => {
     const { boss, worker, task, receipt } = await finished();
     const before = await shown(boss, task);
     await t.as(boss, "DELETE", textsOf(task));
@@ -99,7 +99,7 @@ describe("B13: erasing the texts of a task", () => {
     expect(books.body["consistent"]).toBe(true);
   });
 
-  test("leaves earlier evidence valid, and later evidence says why it is not", async () => {
+  test("an erasure of texts leaves earlier evidence valid, and later evidence says why it is not", async () => {
     const { boss, task } = await finished();
     const before = await evidenceOf(task);
     await t.as(boss, "DELETE", textsOf(task));
@@ -116,7 +116,7 @@ describe("B13: erasing the texts of a task", () => {
     expect(verifyArtifact(changed)).toMatchObject({ code: "bundle.signature_invalid" });
   });
 
-  test("happens once, appears in the submitter's audit, and may be repeated", async () => {
+  test("an erasure of texts happens once, appears in the submitter's audit, and may be repeated", async () => {
     const { boss, task } = await finished();
     const first = await t.as(boss, "DELETE", textsOf(task));
     const shownFirst = await shown(boss, task);
@@ -130,7 +130,7 @@ describe("B13: erasing the texts of a task", () => {
     ]);
   });
 
-  test("replaces the prompt of a cancelled task", async () => {
+  test("an erasure of texts replaces the prompt of a cancelled task", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker, { prompt: PROMPT });
     await t.as(boss, "POST", `${task.path}/cancel`);
@@ -138,7 +138,7 @@ describe("B13: erasing the texts of a task", () => {
     expect(await occurrences("PROMPT-")).toBe(0);
   });
 
-  test("is refused to its executor and to strangers, and for an open task; nothing changes", async () => {
+  test("an erasure of texts is refused to the executor and to strangers, and for an open task", async () => {
     const { boss, worker, task } = await finished();
     const open = await submitAcceptedTask(t, boss, worker, { prompt: "still open" });
     const before = [await shown(boss, task), await shown(boss, open)];
@@ -157,7 +157,7 @@ describe("B13: erasing the texts of a task", () => {
   });
 });
 
-describe("B13: a receipt that is nested in another task's receipt", () => {
+describe("B13: nested receipts", () => {
   async function chain() {
     const [boss, middle, worker] = [
       await createBuyer(t, 10),
@@ -173,7 +173,7 @@ describe("B13: a receipt that is nested in another task's receipt", () => {
     return { boss, middle, worker, outer, inner };
   }
 
-  test("stays whole when its submitter erases it, because another submitter paid for it", async () => {
+  test("a nested receipt stays whole when its submitter erases it, because another submitter paid for it", async () => {
     const { middle, outer, inner } = await chain();
     const erased = await t.as(middle, "DELETE", textsOf(inner));
     expect(erased).toMatchObject({ status: 200, body: { copies_left: 1 } });
@@ -181,7 +181,7 @@ describe("B13: a receipt that is nested in another task's receipt", () => {
     expect(verifyArtifact(await evidenceOf(inner))).toMatchObject({ code: "bundle.erased" });
   });
 
-  test("is erased there too by the operator, without leaving a byte", async () => {
+  test("a nested receipt is erased by the operator in the outer one too, without leaving a byte", async () => {
     const { middle, outer, inner } = await chain();
     await t.as(middle, "DELETE", textsOf(inner));
     const erased = await t.asOperator("DELETE", textsOf(inner));
@@ -190,7 +190,7 @@ describe("B13: a receipt that is nested in another task's receipt", () => {
     expect(verifyArtifact(await evidenceOf(outer))).toMatchObject({ code: "bundle.erased" });
   });
 
-  test("is erased with the texts of the outer task, while its own archive entry stays", async () => {
+  test("a nested receipt is erased with the texts of the outer task, while its own archive entry stays", async () => {
     const { boss, outer, inner } = await chain();
     await t.as(boss, "DELETE", textsOf(outer));
     const { receipt } = await shown(boss, outer);
@@ -203,7 +203,7 @@ describe("B13: the notes of a task", () => {
   let served: ServedRelay;
   afterEach(() => served.close());
 
-  test("become their hashes in its events", async () => {
+  test("the notes of a task become their hashes in its events", async () => {
     served = await serveTestRelay({ AGENT_DB_PATH: join(folder, "served.db") });
     const [boss, worker] = [await createBuyer(served, 10), await createSeller(served, 2)];
     const task = await submitAcceptedTask(served, boss, worker, { prompt: PROMPT });

@@ -104,9 +104,9 @@ const deliver = ({ task, receipt }: ReceiptVector) =>
 const titled = (some: readonly ReceiptVector[]) =>
   some.map((vector) => [vector.id, vector.cls, vector.why, vector] as const);
 
-describe("the result endpoint refuses a vector and changes nothing", () => {
+describe("refused vectors", () => {
   test.each(titled(vectors.filter((vector) => !isAccepted(vector))))(
-    "refuses %i %s: %s",
+    "the result endpoint refuses vector %i %s: %s",
     async (_id, _cls, _why, vector) => {
       const before = await getAgentStates(t, [boss]);
       const { status, body } = await deliver(vector);
@@ -117,9 +117,9 @@ describe("the result endpoint refuses a vector and changes nothing", () => {
   );
 });
 
-describe("the result endpoint still accepts correct vectors afterwards", () => {
+describe("correct vectors after the refused ones", () => {
   test.each(titled(vectors.filter(isAccepted)))(
-    "accepts %i %s: %s",
+    "the result endpoint accepts vector %i %s: %s",
     async (_id, _cls, _why, vector) => {
       const { status } = JSON.parse(vector.receipt) as { status: string };
       expect(await deliver(vector)).toMatchObject({ status: 200, body: { status } });
@@ -135,7 +135,7 @@ describe("the result endpoint still accepts correct vectors afterwards", () => {
     }
   });
 
-  test("pays for each task once, by its receipt's status", async () => {
+  test("each task of a vector is paid once, by its receipt's status", async () => {
     const settled = new Map(
       vectors
         .filter(isAccepted)

@@ -46,7 +46,7 @@ test("B2: a no-show is stored as long as a finished task, and then deleted", asy
   expect((await t.as(boss, "GET", `${task.path}/evidence`)).status).toBe(404);
 });
 
-describe("a finished task", () => {
+describe("finished tasks", () => {
   async function finished(env: Record<string, string>) {
     t = await startTestRelay(env);
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
@@ -56,7 +56,7 @@ describe("a finished task", () => {
     return { boss, worker, task };
   }
 
-  test("can be polled for 30 days, and its settlement stays", async () => {
+  test("a finished task can be polled for 30 days, and its settlement stays", async () => {
     const { boss, worker, task } = await finished({});
     const before = await getAgentStates(t, [boss, worker]);
     expect(await statusAfter(30 * DAY - 1, task)).toBe(200);
@@ -65,7 +65,7 @@ describe("a finished task", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
-  test("can be polled for the configured days after its end, however long it took", async () => {
+  test("a finished task can be polled for the configured days after its end, however long it took", async () => {
     t = await startTestRelay({
       AGENT_RETENTION_DAYS: "1",
       AGENT_TASK_TTL_MS: String(3 * DAY),
@@ -78,12 +78,12 @@ describe("a finished task", () => {
     expect(await statusAfter(60_001, slow)).toBe(404);
   });
 
-  test("can be polled for ever with 0 days", async () => {
+  test("a finished task can be polled for ever with 0 days", async () => {
     const { task } = await finished({ AGENT_RETENTION_DAYS: "0" });
     expect(await statusAfter(1_000 * DAY, task)).toBe(200);
   });
 
-  test("is purged with thousands of others in one round", async () => {
+  test("a finished task is purged with thousands of others in one round", async () => {
     t = await startTestRelay({ AGENT_RETENTION_DAYS: "1" });
     const [boss, worker] = [await t.createAgent(), await t.createAgent()];
     for (let i = 0; i < 3; i += 1) {

@@ -45,7 +45,7 @@ describe("a receipt ends a task", () => {
     ["that is pending", {}, "target"],
     ["that is claimed", { status: "claimed" }, "target"],
     ["of the executor that was assigned", { assigned_to: "executor" }, "executor"],
-  ])("ends a task %s", async (_, before, executor) => {
+  ])("a receipt ends a task %s", async (_, before, executor) => {
     expect(await tried(finish(999, executor), before)).toMatchObject({
       done: true,
       after: { status: "completed", receipt_hash: "hash", finished_at: 999 },
@@ -86,7 +86,7 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
   );
 
   test.each(cases)(
-    "agrees for a task that is $place, with $locked held, that is ended by $way",
+    "the statement and the rule agree for a task that is $place, with $locked held, that is ended by $way",
     async ({ row, locked, endedBy }) => {
       const before = createTaskRow({ ...row, locked });
       const expected = canEndTask({ peerId: before.via_peer, locked }, endedBy);
@@ -96,14 +96,14 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
     },
   );
 
-  test("agrees for a task that was forwarded to a peer after its row was read", async () => {
+  test("the statement and the rule agree for a task that was forwarded to a peer after its row was read", async () => {
     expect(await tried(finish(10, "target", registered), away)).toMatchObject({
       done: false,
       after: createTaskRow(away),
     });
   });
 
-  test("agrees for a task that no peer has accepted yet", async () => {
+  test("the statement and the rule agree for a task that no peer has accepted yet", async () => {
     const before = { via_peer: away.via_peer };
     expect(await tried(finish(10, "target", registered), before)).toMatchObject({
       done: false,
@@ -115,7 +115,7 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
 describe("a cancellation ends a task", () => {
   const cancel = (now: number) => (tx: Tx) => cancelPending(tx, "task", now);
 
-  test("cancels a pending task", async () => {
+  test("a cancellation cancels a pending task", async () => {
     expect(await tried(cancel(999), {})).toMatchObject({
       done: true,
       after: { status: "cancelled", finished_at: 999 },
@@ -126,7 +126,7 @@ describe("a cancellation ends a task", () => {
     ["that is claimed", { status: "claimed" }, 10],
     ["that is finished", ended, 10],
     ["whose time is over", {}, 1_000],
-  ])("does not cancel a task %s", async (_, before, now) => {
+  ])("a cancellation does not cancel a task %s", async (_, before, now) => {
     expect(await tried(cancel(now), before)).toMatchObject({
       done: false,
       after: createTaskRow(before),
@@ -138,7 +138,7 @@ describe("the sweep removes a task", () => {
   const remove = (now: number) => (tx: Tx) => deleteExpiredTask(tx, "task", now);
 
   test.each(["pending", "claimed"] as const)(
-    "removes a %s task when its time is over",
+    "the sweep removes a %s task when its time is over",
     async (status) => {
       expect(await tried(remove(1_000), { status })).toEqual({ done: true, after: undefined });
     },
@@ -147,7 +147,7 @@ describe("the sweep removes a task", () => {
   test.each<[string, Partial<TaskRow>, number]>([
     ["that is finished", ended, 1_000],
     ["whose time is not over", {}, 999],
-  ])("does not remove a task %s", async (_, before, now) => {
+  ])("the sweep does not remove a task %s", async (_, before, now) => {
     expect(await tried(remove(now), before)).toMatchObject({
       done: false,
       after: createTaskRow(before),
@@ -155,14 +155,14 @@ describe("the sweep removes a task", () => {
   });
 });
 
-describe("an invalid signature of the executor is recorded", () => {
+describe("invalid signatures of executors", () => {
   const markInvalid = (tx: Tx) => markInvalidSignature(tx, "task");
 
   test.each<[string, Partial<TaskRow>, boolean]>([
     ["the first time", {}, true],
     ["only the first time", { blamed: 1 }, false],
     ["never for a finished task", ended, false],
-  ])("is recorded %s", async (_, before, done) => {
+  ])("an invalid signature is recorded %s", async (_, before, done) => {
     expect(await tried(markInvalid, before)).toMatchObject({ done });
   });
 });

@@ -123,7 +123,7 @@ describe("the depth of a task", () => {
 });
 
 describe("scored routing below a parent", () => {
-  test("H8: leaves out the executors of all tasks above, and chooses another agent", async () => {
+  test("H8: scored routing leaves out the executors of all tasks above, and chooses another agent", async () => {
     const boss = await createBuyer(t, 50);
     const [first, second] = [await createSeller(t, 1), await createSeller(t, 1)];
     await t.deposit(first, 20);
@@ -142,7 +142,7 @@ describe("scored routing below a parent", () => {
     });
   });
 
-  test("H8: chooses among all agents without a parent", async () => {
+  test("H8: scored routing chooses among all agents for a task without a parent", async () => {
     const boss = await createBuyer(t, 50);
     const only = await createSeller(t, 1);
     const task = await submitAcceptedTask(t, boss, only);

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { createManualClock } from "@agent/testkit";
 import { createTaskWaiters, type Watch } from "./waiters.ts";
 
-describe("a request that waits for a task", () => {
+describe("waiting requests", () => {
   const never = new AbortController().signal;
 
-  test("is released by the task's next change, and no other is", async () => {
+  test("a request that waits for a task is released by that task's next change, and no other is", async () => {
     const clock = createManualClock();
     const waiters = createTaskWaiters(clock.schedule);
     const released: string[] = [];
@@ -23,17 +23,20 @@ describe("a request that waits for a task", () => {
     ["when the client disconnects", ({ client }) => client.abort()],
     ["when it is stopped", ({ watch }) => watch.stop()],
     ["when the relay shuts down", ({ waiters }) => waiters.releaseAll()],
-  ])("is released %s, and leaves no timer behind", async (_, end) => {
-    const clock = createManualClock();
-    const client = new AbortController();
-    const waiters = createTaskWaiters(clock.schedule);
-    const watch = waiters.watch("a", 1_000, client.signal);
-    await end({ clock, client, watch, waiters });
-    await watch.changed;
-    expect(clock.pending()).toEqual([]);
-  });
+  ])(
+    "a request that waits for a task is released %s, and leaves no timer behind",
+    async (_, end) => {
+      const clock = createManualClock();
+      const client = new AbortController();
+      const waiters = createTaskWaiters(clock.schedule);
+      const watch = waiters.watch("a", 1_000, client.signal);
+      await end({ clock, client, watch, waiters });
+      await watch.changed;
+      expect(clock.pending()).toEqual([]);
+    },
+  );
 
-  test("is released at once when the client has disconnected or the relay is shutting down", async () => {
+  test("a request that waits for a task is released at once if its client is gone or the relay is shutting down", async () => {
     const clock = createManualClock();
     const waiters = createTaskWaiters(clock.schedule);
     await waiters.watch("a", 1_000, AbortSignal.abort()).changed;

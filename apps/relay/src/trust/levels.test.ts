@@ -21,7 +21,7 @@ describe("a stored level", () => {
     },
   );
 
-  test("has a score that grows with it, 0 when blocked", () => {
+  test("a stored level has a score that grows with it, 0 when blocked", () => {
     const scores = levels.map((_, index) => scoreOfLevel(index));
     expect(scores).toEqual([0, 0.1, 0.3, 0.6, 0.9]);
     expect([levelName(BLOCKED), levelName(UNKNOWN)]).toEqual(["blocked", "unknown"]);

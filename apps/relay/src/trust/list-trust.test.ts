@@ -30,13 +30,13 @@ async function records(of = boss): Promise<TrustRecord[]> {
 }
 
 describe("an agent's trust records", () => {
-  test("do not exist before its first task, and never for the executor's side", async () => {
+  test("an agent's trust records do not exist before its first task, and never for the executor's side", async () => {
     expect(await records()).toEqual([]);
     await work("completed");
     expect(await records(worker)).toEqual([]);
   });
 
-  test("are listed by executor for the operator only", async () => {
+  test("an agent's trust records are listed by executor for the operator only", async () => {
     await work("completed");
     const path = `/api/v1/admin/agents/${worker.agentId}/trust`;
     const received = await t.asOperator("GET", path);
@@ -46,7 +46,7 @@ describe("an agent's trust records", () => {
     expect(none.body).toEqual({ records: [], next_cursor: null });
   });
 
-  test("hold the outcomes of its tasks, with times by the relay's clock", async () => {
+  test("an agent's trust records hold the outcomes of its tasks, with times by the relay's clock", async () => {
     const first = t.clock.now();
     await work("completed", { ms: 300 });
     await work("completed", { ms: 100 });
@@ -76,14 +76,14 @@ describe("an agent's trust records", () => {
     ["failed", 3, "unknown", 0.1],
     ["denied", 3, "unknown", 0.1],
   ] as const)(
-    "hold after %s x %i the level %s and the score %d",
+    "after %s x %i a trust record has the level %s and the score %d",
     async (status, times, trust_level, trust_score) => {
       for (let i = 0; i < times; i += 1) await work(status);
       expect(await records()).toMatchObject([{ trust_level, trust_score }]);
     },
   );
 
-  test("do not arise from self-submitted or anonymous tasks", async () => {
+  test("trust records do not arise from self-submitted or anonymous tasks", async () => {
     await work("completed", { by: boss });
     const free = await createSeller(t, 0);
     const path = `/agent/${free.agentId}/task`;
@@ -96,7 +96,7 @@ describe("an agent's trust records", () => {
     expect([await records(), await records(free)]).toEqual([[], []]);
   });
 
-  test("are listed page by page, each once, to their owner only", async () => {
+  test("an agent's trust records are listed page by page, each once, to their owner only", async () => {
     const workers = [worker, await createSeller(t, 1), await createSeller(t, 0)];
     for (const by of workers) await work("completed", { by });
     const path = `/api/v1/agents/${boss.agentId}/trust`;

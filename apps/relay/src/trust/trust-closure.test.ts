@@ -50,11 +50,11 @@ const pathFrom = (source: TestAgent, target: TestAgent, asked = target) =>
 const idsOf = (...agents: TestAgent[]) => agents.map(({ agentId }) => agentId);
 
 describe("the trust closure", () => {
-  test("is empty for an agent without history", async () => {
+  test("the trust closure is empty for an agent without history", async () => {
     expect(await closureOf(await t.createAgent())).toEqual([]);
   });
 
-  test("holds each agent once, by its most trusted path, the most trusted first", async () => {
+  test("the trust closure holds each agent once, by its most trusted path, the most trusted first", async () => {
     const [a, b, c, d] = [
       await createBuyer(t, 100),
       await trader(),
@@ -76,14 +76,14 @@ describe("the trust closure", () => {
     expect(await closureOf(d)).toEqual([]);
   });
 
-  test("does not lead back to the agent itself", async () => {
+  test("the trust closure does not lead back to the agent itself", async () => {
     const [a, b] = [await trader(), await trader()];
     await trusts(a, b, 1);
     await trusts(b, a, 1);
     expect(await closureOf(a)).toEqual([{ agent_id: b.agentId, trust: 0.3, path: idsOf(a, b) }]);
   });
 
-  test("CR10 excludes an agent that its owner blocked, though others trust it", async () => {
+  test("CR10 the trust closure excludes an agent that its owner blocked, though others trust it", async () => {
     const [a, b, c] = [await createBuyer(t, 100), await trader(), await trader()];
     await trusts(a, b, 1);
     await trusts(b, c, 20);
@@ -94,7 +94,7 @@ describe("the trust closure", () => {
     expect(await pathFrom(a, c)).toMatchObject({ status: 404 });
   });
 
-  test("CR10 ignores the trust that a blocked agent has in others", async () => {
+  test("CR10 the trust closure ignores the trust that a blocked agent has in others", async () => {
     const [a, b, c, d] = [
       await createBuyer(t, 100),
       await trader(),
@@ -112,7 +112,7 @@ describe("the trust closure", () => {
     expect(await pathFrom(a, d)).toMatchObject({ status: 200, body: { path: idsOf(a, b, d) } });
   });
 
-  test("can be read by its agent and the operator only", async () => {
+  test("the trust closure can be read by its agent and the operator only", async () => {
     const [a, b] = [await t.createAgent(), await t.createAgent()];
     const path = `/api/v1/agents/${a.agentId}/trust-closure`;
     expect(await t.as(b, "GET", path)).toMatchObject({
@@ -122,7 +122,7 @@ describe("the trust closure", () => {
     expect(await t.asOperator("GET", path)).toMatchObject({ status: 200 });
   });
 
-  test("is limited to ten requests a minute", async () => {
+  test("the trust closure is limited to ten requests a minute", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
     const path = `/api/v1/agents/${limited.relay.relayId}/trust-closure`;
     const statuses: number[] = [];
@@ -133,7 +133,7 @@ describe("the trust closure", () => {
 });
 
 describe("the path to an agent", () => {
-  test("is that of the closure, for any agent that asks", async () => {
+  test("the path to an agent is that of the closure, for any agent that asks", async () => {
     const [a, b, c] = [await createBuyer(t, 100), await trader(), await trader()];
     await trusts(a, b, 5);
     await trusts(b, c, 5);
@@ -146,7 +146,7 @@ describe("the path to an agent", () => {
     }
   });
 
-  test("is 404 backwards, to oneself, and to and from strangers", async () => {
+  test("the path to an agent is 404 backwards, to oneself, and to and from strangers", async () => {
     const [a, b] = [await createBuyer(t, 100), await trader()];
     await trusts(a, b, 1);
     const stranger = await t.createAgent();

@@ -37,8 +37,8 @@ async function records(of = boss): Promise<TrustRecord[]> {
   return body["records"] as TrustRecord[];
 }
 
-describe("a block", () => {
-  test("creates the record of a stranger", async () => {
+describe("blocks", () => {
+  test("a block creates the record of a stranger", async () => {
     const now = t.clock.now();
     const record = {
       agent_id: boss.agentId,
@@ -56,7 +56,7 @@ describe("a block", () => {
     expect(await records()).toEqual([record]);
   });
 
-  test("retains the counters, and applies to the delegator alone", async () => {
+  test("a block retains the counters, and applies to the delegator alone", async () => {
     for (let i = 0; i < 5; i += 1) await work();
     const other = await createBuyer(t, 10);
     await work(other);
@@ -67,7 +67,7 @@ describe("a block", () => {
     expect(await records(other)).toMatchObject([{ trust_level: "first_contact" }]);
   });
 
-  test("changes nothing when it is repeated", async () => {
+  test("a block changes nothing when it is repeated", async () => {
     await block();
     const before = await records();
     await t.clock.advance(1_000);
@@ -76,7 +76,7 @@ describe("a block", () => {
   });
 
   test.each(["unknown", "first_contact", "verified", "trusted"])(
-    "is final, so %s is 409",
+    "a block is final, so %s is 409",
     async (level) => {
       await block();
       expect(await set(boss, worker, level)).toMatchObject({
@@ -87,7 +87,7 @@ describe("a block", () => {
     },
   );
 
-  test("is not lifted by an earlier task that is paid later", async () => {
+  test("a block is not lifted by an earlier task that is paid later", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     await block();
     const receipt = createReceipt(worker, task);
@@ -102,7 +102,7 @@ describe("a block", () => {
 
 describe("a delegator's change of a trust level", () => {
   test.each(["unknown", "first_contact", "verified", "trusted"])(
-    "is 400 for %s, which must be earned",
+    "a change of a trust level to %s, which must be earned, is answered with 400",
     async (level) => {
       expect(await set(boss, worker, level)).toMatchObject({
         status: 400,
@@ -113,7 +113,7 @@ describe("a delegator's change of a trust level", () => {
   );
 
   test.each([undefined, null, 0, "Blocked", "friend", ["blocked"]])(
-    "is 400 for %j, which is not a level",
+    "a change of a trust level to %j, which is not a level, is answered with 400",
     async (level) => {
       expect(await set(boss, worker, level)).toMatchObject({
         status: 400,
@@ -123,14 +123,14 @@ describe("a delegator's change of a trust level", () => {
   );
 
   test.each(["x", "__proto__", "00000000-0000-0000-0000-000000000000", "a%20b"])(
-    "is 400 for the id %s",
+    "a change of the trust level of the id %s is answered with 400",
     async (agentId) => {
       expect(await set(boss, { agentId }, "blocked")).toMatchObject({ status: 400 });
       expect(await records()).toEqual([]);
     },
   );
 
-  test("is refused for the agent itself, and in another agent's name", async () => {
+  test("a change of a trust level is refused for the agent itself, and in another agent's name", async () => {
     expect(await set(boss, boss, "blocked")).toMatchObject({ status: 400 });
     const path = `/api/v1/agents/${boss.agentId}/trust/${worker.agentId}`;
     const answer = await t.as(worker, "PUT", path, { trust_level: "blocked" });
@@ -146,10 +146,10 @@ async function score(of = worker, by = boss): Promise<number | undefined> {
   return candidates.find(({ agent_id }) => agent_id === of.agentId)?.composite_score;
 }
 
-describe("CR10 an agent that a delegator blocked", () => {
+describe("CR10 blocked agents", () => {
   const summarise = { required_capabilities: ["summarise"] };
 
-  test("scores 0 in the market, however others trust it", async () => {
+  test("a blocked agent scores 0 in the market, however others trust it", async () => {
     const friend = await createBuyer(t, 100);
     await work(boss, await createSeller(t, 1));
     for (let i = 0; i < 5; i += 1) await work(friend);
@@ -158,7 +158,7 @@ describe("CR10 an agent that a delegator blocked", () => {
     expect(await score()).toBe(0);
   });
 
-  test("passes no trust on to others", async () => {
+  test("a blocked agent passes no trust on to others", async () => {
     const other = await createSeller(t, 1);
     const reader = await t.createAgent();
     await t.deposit(worker, 10);
@@ -171,7 +171,7 @@ describe("CR10 an agent that a delegator blocked", () => {
     expect(await score(other)).toBe(await score(other, reader));
   });
 
-  test("is not chosen even as the cheapest, and reads as blocked", async () => {
+  test("a blocked agent is not chosen even as the cheapest, and reads as blocked", async () => {
     const cheap = await createSeller(t, 0);
     await block(boss, cheap);
     const task = await submitAcceptedTask(t, boss, await t.createAgent(), summarise);
@@ -180,7 +180,7 @@ describe("CR10 an agent that a delegator blocked", () => {
     expect(body).toMatchObject({ trust_level: "blocked" });
   });
 
-  test("receives no task of the delegator by socket or list", async () => {
+  test("a blocked agent receives no task of the delegator by socket or list", async () => {
     const device = await t.connectDevice(worker);
     const old = await submitAcceptedTask(t, boss, worker);
     expect((await device.next("task_assigned")).task.task_id).toBe(old.task_id);
@@ -196,7 +196,7 @@ describe("CR10 an agent that a delegator blocked", () => {
     expect(body["tasks"]).toMatchObject([{ task_id: others.task_id }]);
   });
 
-  test("cannot claim a task that it was offered before", async () => {
+  test("a blocked agent cannot claim a task that it was offered before", async () => {
     const device = await t.connectDevice(worker);
     const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
@@ -206,7 +206,7 @@ describe("CR10 an agent that a delegator blocked", () => {
     expect(await getTaskAt(t, task.path)).toMatchObject({ status: "pending" });
   });
 
-  test("completes the task that it had claimed, and its submitter still sees all its own tasks", async () => {
+  test("a blocked agent completes the task that it had claimed, and its submitter still sees all its own tasks", async () => {
     const device = await t.connectDevice(worker);
     const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");

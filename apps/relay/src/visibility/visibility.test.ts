@@ -52,7 +52,7 @@ test("an agent is shown at the rank at which a stranger's query shows it", async
 });
 
 describe("the visibility report of an agent", () => {
-  test("names all problems of an agent with nothing but a key", async () => {
+  test("the visibility report names all problems of an agent with nothing but a key", async () => {
     const { checks, queries, hints } = await shown(await t.createAgent());
     expect(queries).toEqual([]);
     expect(checks.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual([
@@ -62,7 +62,7 @@ describe("the visibility report of an agent", () => {
     expect(hints.join(" ")).toMatch(/Register.*Name capabilities.*Connect/);
   });
 
-  test("names no problem of a complete agent", async () => {
+  test("the visibility report names no problem of a complete agent", async () => {
     const agent = await t.createAgent();
     const endpoint = await startHttpEndpoint((_, response) =>
       response.end(JSON.stringify({ status: "ok", agent_id: agent.agentId })),
@@ -76,7 +76,7 @@ describe("the visibility report of an agent", () => {
     await endpoint.close();
   });
 
-  test("names a price for a capability that is not offered", async () => {
+  test("the visibility report names a price for a capability that is not offered", async () => {
     const agent = await t.createAgent();
     const pricing = [{ capability: "translate", unit_cost: 1 }];
     const body = { capabilities: ["summarise"], pricing };
@@ -84,14 +84,14 @@ describe("the visibility report of an agent", () => {
     expect(await checkOf(agent, "listing")).toMatchObject({ ok: false });
   });
 
-  test("names a dormant agent as offline", async () => {
+  test("the visibility report names a dormant agent as offline", async () => {
     const agent = await t.createWorker(1);
     expect((await shown(agent)).hints.join()).not.toContain("offline");
     await t.clock.advance(40 * 60_000);
     expect((await shown(agent)).hints.join()).toContain("dormant and counts as offline");
   });
 
-  test("names a capability that others spell in another way, also at registration", async () => {
+  test("the visibility report names a capability that others spell in another way, also at registration", async () => {
     await createSeller(t, 1);
     await createSeller(t, 1);
     const odd = await t.createAgent();
@@ -142,7 +142,7 @@ describe("the endpoint", () => {
     expect(await checkOf(agent, "endpoint")).toMatchObject({ ok: false, detail: "unreachable" });
   });
 
-  test("is not called at an address that the relay does not allow", async () => {
+  test("the endpoint is not called at an address that the relay does not allow", async () => {
     endpoint = await startHttpEndpoint((_, response) => response.end());
     const strict = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
     const agent = await strict.createAgent();
@@ -176,13 +176,13 @@ describe("suggestions of spellings", () => {
   });
 
   test.each(["summarise", "translate", "and", "summary", "translated-text", ""])(
-    "returns no suggestion for %s",
+    "no spelling is suggested for %s",
     (given) => {
       expect(meantBy(given)).toBeUndefined();
     },
   );
 
-  test("suggests the more common of two spellings", () => {
+  test("the more common of two spellings is suggested", () => {
     const both = new Map([
       ["colour", 2],
       ["color", 3],

@@ -81,7 +81,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 describe("An agent's webhook", () => {
-  test("receives the events it subscribed to, signed as the reference verifier expects", async () => {
+  test("a webhook receives the events it subscribed to, signed as the reference verifier expects", async () => {
     const { secret } = await subscribe(worker);
     await work();
     await run();
@@ -99,7 +99,7 @@ describe("An agent's webhook", () => {
     expect(() => verifier.verify(changed, headers as Record<string, string>)).toThrow("signature");
   });
 
-  test("receives no other events and none of other agents", async () => {
+  test("a webhook receives no other events and none of other agents", async () => {
     await subscribe(boss, ["task.failed"]);
     await subscribe(await t.createAgent());
     await work();
@@ -110,7 +110,7 @@ describe("An agent's webhook", () => {
     expect(typesOf(received)).toEqual(["task.failed"]);
   });
 
-  test("receives an event again under the same id, with growing delays, until it accepts", async () => {
+  test("a webhook receives an event again under the same id, with growing delays, until it accepts", async () => {
     await subscribe(boss, ["task.completed"]);
     status = 500;
     await work();
@@ -130,7 +130,7 @@ describe("An agent's webhook", () => {
     expect(received).toHaveLength(3);
   });
 
-  test("misses an event after six failed attempts, but receives later ones", async () => {
+  test("a webhook misses an event after six failed attempts, but receives later ones", async () => {
     await subscribe(boss, ["task.completed"]);
     status = 500;
     await work();
@@ -140,7 +140,7 @@ describe("An agent's webhook", () => {
     expect(await state(boss)).toMatchObject({ state: "active", failures: 6 });
   });
 
-  test("is disabled after 20 consecutive failures with the reason, and enabled by a test", async () => {
+  test("a webhook is disabled after 20 consecutive failures with the reason, and enabled by a test", async () => {
     const { webhook_id } = await subscribe(boss, ["task.completed"]);
     status = 302;
     for (let i = 0; i < 20; i += 1) {
@@ -203,7 +203,7 @@ describe("An agent's webhook", () => {
     );
   });
 
-  test("is disabled at once when its endpoint answers 410", async () => {
+  test("a webhook is disabled at once when its endpoint answers 410", async () => {
     await subscribe(boss, ["task.completed"]);
     status = 410;
     await work();
@@ -211,7 +211,7 @@ describe("An agent's webhook", () => {
     expect(await state(boss)).toMatchObject({ state: "disabled", failures: 1 });
   });
 
-  test("receives nothing after it was deleted", async () => {
+  test("a webhook receives nothing after it was deleted", async () => {
     const { webhook_id } = await subscribe(boss, ["task.completed"]);
     await work();
     expect(await t.as(boss, "DELETE", path(boss, `/${webhook_id}`))).toMatchObject({ status: 200 });
@@ -220,7 +220,7 @@ describe("An agent's webhook", () => {
     expect(await t.as(boss, "DELETE", path(boss, `/${webhook_id}`))).toMatchObject({ status: 404 });
   });
 
-  test("is visible to its owner only and shows its secret once", async () => {
+  test("a webhook is visible to its owner only and shows its secret once", async () => {
     const { webhook_id, secret } = await subscribe(boss);
     for (const [method, rest] of [
       ["GET", ""],
@@ -240,7 +240,7 @@ describe("An agent's webhook", () => {
     "http://user:pass@hook.example/",
     "http://169.254.169.254/latest",
     "junk",
-  ])("cannot have the address %s", async (to) => {
+  ])("a webhook cannot have the address %s", async (to) => {
     const reply = await t.as(boss, "POST", path(boss), { url: to, events: ["task.completed"] });
     expect(reply).toMatchObject({ status: 400, body: { code: "webhook.url_refused" } });
   });

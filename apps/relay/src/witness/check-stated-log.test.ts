@@ -84,6 +84,6 @@ test.each([
     { sameOrigin: undefined, generations: second },
     "log.key_changed",
   ],
-] as const)("checks %s of a relay", (_, change, known, result) => {
+] as const)("the check of a stated log decides on %s of a relay", (_, change, known, result) => {
   expect(checkStatedLog({ ...stated, ...change }, known)).toBe(result);
 });

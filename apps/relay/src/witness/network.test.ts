@@ -166,7 +166,7 @@ describe("the statement of a peer about its log", () => {
     return { peer, state };
   }
 
-  test("is read soon after the handshake, and its log is cosigned from then on", async () => {
+  test("a peer's statement about its log is read soon after the handshake, and the log is cosigned then", async () => {
     const { t, state, cosign } = await startStating();
     expect(await cosign(log)).toBe(404);
     state(log);
@@ -174,7 +174,7 @@ describe("the statement of a peer about its log", () => {
     expect(await cosign(log)).toBe(200);
   });
 
-  test("is read with each heartbeat until it is known", async () => {
+  test("a peer's statement about its log is read with each heartbeat until it is known", async () => {
     const { t, state, cosign } = await startStating();
     await tick(t);
     state(log);
@@ -182,7 +182,7 @@ describe("the statement of a peer about its log", () => {
     expect(await cosign(log)).toBe(200);
   });
 
-  test("counts only under the key of the peer", async () => {
+  test("a peer's statement about its log counts only under the key of the peer", async () => {
     const { t, state, cosign } = await startStating();
     state(log, new Uint8Array(32).fill(9));
     await tick(t);
@@ -192,7 +192,7 @@ describe("the statement of a peer about its log", () => {
     ]);
   });
 
-  test("cannot give the pinned log another key", async () => {
+  test("a peer's statement cannot give the pinned log another key", async () => {
     const { t, state, cosign } = await startStating();
     state(log);
     await tick(t);
@@ -222,7 +222,7 @@ describe("the statement of a peer about its log", () => {
   test.each([
     ["with the id of its relay", (relayId: string) => `agent-relay/${relayId}`],
     ["with a name of its own", () => "log.example/own"],
-  ])("cannot take a log %s from its relay, and then leave", async (_, nameOf) => {
+  ])("a peer cannot take a log %s from its relay, and then leave", async (_, nameOf) => {
     const { t, peer, state, cosign } = await startStating();
     const own = new ModelLog(3, { origin: nameOf(peer.relayId) });
     own.append(new Uint8Array(90).fill(1));
@@ -291,7 +291,7 @@ describe("a witness that misbehaves, or knows more", () => {
     expect(held).toBeNull();
   });
 
-  test("is asked again only after ten seconds, then after twenty", async () => {
+  test("a witness that misbehaves is asked again only after ten seconds, then after twenty", async () => {
     const times: number[] = [];
     let t: TestRelay | undefined;
     t = await startAsking((path) => {

@@ -27,7 +27,7 @@ async function buildRequest(of: ModelLog, old: number, size: number): Promise<st
 }
 
 describe("the witness of a relay", () => {
-  test("cosigns a log that only grows, and shows the newest head with both lines", async () => {
+  test("the witness cosigns a log that only grows, and shows the newest head with both lines", async () => {
     const t = await start(env);
     for (const [old, size] of [
       [0, 17],
@@ -44,7 +44,7 @@ describe("the witness of a relay", () => {
     }
   });
 
-  test("states the size that it cosigned last to a log that believes another one", async () => {
+  test("the witness states the size that it cosigned last to a log that believes another one", async () => {
     const t = await start(env);
     await askWitness(t, await buildRequest(log, 0, 17));
     for (const request of [
@@ -58,7 +58,7 @@ describe("the witness of a relay", () => {
     }
   });
 
-  test("takes any media type, and no body above 80 KiB", async () => {
+  test("the witness takes any media type, and no body above 80 KiB", async () => {
     const t = await start(env);
     const raw = await buildRequest(log, 0, 17);
     for (const type of ["application/json", "image/png"]) {
@@ -72,7 +72,7 @@ describe("the witness of a relay", () => {
     });
   });
 
-  test("TL5 gives one of 50 requests from one size its line, and the others the new size", async () => {
+  test("TL5 the witness gives one of 50 requests from one size its line, and the others the new size", async () => {
     const t = await start(env);
     await askWitness(t, await buildRequest(log, 0, 10));
     const sizes = Array.from({ length: 50 }, (_, at) => 11 + (at % 30));
@@ -90,7 +90,7 @@ describe("the witness of a relay", () => {
     }
   });
 
-  test("serves nothing while it is off", async () => {
+  test("the witness serves nothing while it is off", async () => {
     const t = await start({ ...env, AGENT_WITNESS: "false" });
     expect(await askWitness(t, await buildRequest(log, 0, 10))).toMatchObject({ status: 404 });
     expect(await t.request("GET", checkpointPath)).toMatchObject({
@@ -99,7 +99,7 @@ describe("the witness of a relay", () => {
     });
   });
 
-  test("cosigns nothing while the relay is frozen, and shows what it has cosigned", async () => {
+  test("the witness cosigns nothing while the relay is frozen, and shows what it has cosigned", async () => {
     const t = await start(env);
     await askWitness(t, await buildRequest(log, 0, 10));
     await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
@@ -107,7 +107,7 @@ describe("the witness of a relay", () => {
     expect((await t.request("GET", checkpointPath)).text).toContain("\n10\n");
   });
 
-  test("counts refusals by status", async () => {
+  test("the witness counts refusals by status", async () => {
     const t = await start(env);
     await askWitness(t, "junk");
     await askWitness(t, await buildRequest(log, 3, 10));
@@ -121,7 +121,7 @@ describe("the evidence of a witness", () => {
   const countEvidence = async (t: TestRelay) =>
     /witness_evidence (\d+)/.exec((await t.asOperator("GET", "/metrics")).text)?.[1];
 
-  test("is kept of two roots of one size, once, and changes no state", async () => {
+  test("evidence of two roots of one size is kept, once, and changes no state", async () => {
     const t = await start(env);
     await askWitness(t, await buildRequest(log, 0, 17));
     const fork = formatAddCheckpoint(17, [], liar.sign([], 17));
@@ -136,7 +136,7 @@ describe("the evidence of a witness", () => {
     expect(await askWitness(t, await buildRequest(log, 17, 40))).toMatchObject({ status: 200 });
   });
 
-  test("is kept of a fork that names another old size", async () => {
+  test("evidence of a fork that names another old size is kept", async () => {
     const t = await start(env);
     await askWitness(t, await buildRequest(log, 0, 17));
     expect(await askWitness(t, formatAddCheckpoint(0, [], liar.sign([], 17)))).toMatchObject({
@@ -171,7 +171,7 @@ describe("the limit of a log", () => {
     return (await t.relay.fetch(request, { incoming: { socket: { remoteAddress } } })).status;
   }
 
-  test("is 120 requests a minute with a valid signature, from any addresses", async () => {
+  test("the limit of a log is 120 requests a minute with a valid signature, from any addresses", async () => {
     const t = await start({ ...env, AGENT_RATE_LIMIT_SCALE: "1" });
     const request = await buildRequest(log, 0, 17);
     for (let at = 0; at < 120; at += 1) expect([200, 409]).toContain(await askFrom(t, at, request));
@@ -180,7 +180,7 @@ describe("the limit of a log", () => {
     expect(await askFrom(t, 122, request)).toBe(409);
   });
 
-  test("is not used up by a stranger without the key of the log", async () => {
+  test("the limit of a log is not used up by a stranger without the key of the log", async () => {
     const t = await start({ ...env, AGENT_RATE_LIMIT_SCALE: "1" });
     const forged = (await buildRequest(log, 0, 17)).replace("\n17\n", "\n18\n");
     for (let at = 0; at < 150; at += 1) expect(await askFrom(t, at, forged)).toBe(403);

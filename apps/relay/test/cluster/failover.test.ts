@@ -83,7 +83,7 @@ describe.runIf(onlyOn("postgres"))("two relays on a server with a replica", () =
     await Promise.all([primary.stop(), replica.stop()]);
   });
 
-  test("lose and double nothing when a synchronous replica is promoted under load", async () => {
+  test("two relays lose and double nothing when a synchronous replica is promoted under load", async () => {
     await requireReplica(primary.url);
     const relays = [start(), start()];
     const urls = await Promise.all(relays.map(({ baseUrl }) => baseUrl));
@@ -118,7 +118,7 @@ describe.runIf(onlyOn("postgres"))("two relays on a server with a replica", () =
     });
   });
 
-  test("acknowledge nothing that a synchronous replica has not stored", async () => {
+  test("two relays acknowledge nothing that a synchronous replica has not stored", async () => {
     await requireReplica(primary.url);
     const url = await start().baseUrl;
     const { payer } = await createLoadAgents(url);
@@ -136,7 +136,7 @@ describe.runIf(onlyOn("postgres"))("two relays on a server with a replica", () =
     expect(await listDeposits(payer.agentId)).toEqual(["stored", "not stored"]);
   });
 
-  test("miss what an asynchronous replica had not received, until the operator says that they may", async () => {
+  test("two relays miss what an asynchronous replica had not received, until the operator says that they may", async () => {
     const relay = start();
     const url = await relay.baseUrl;
     const { payer } = await createLoadAgents(url);

@@ -50,7 +50,7 @@ describe.runIf(onlyOn("postgres"))("two relays in processes of their own on one 
     await Promise.all([endRelays(), balancer.close()]);
   });
 
-  test("lose nothing that was acknowledged when one is killed again and again", async () => {
+  test("two relays lose nothing that was acknowledged when one is killed again and again", async () => {
     const [first, second] = await Promise.all([start(), start()]);
     const load = await createLoadAgents(urlOf(first));
     let victim = second;

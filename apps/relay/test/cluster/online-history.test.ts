@@ -36,7 +36,7 @@ describe.runIf(onlyOn("postgres"))("the online histories of three processes", ()
     return (body["spans"] as unknown[]).length;
   }
 
-  test("have the agents of each of them, by the samples of the one that leads", async () => {
+  test("the online histories have the agents of all processes, by the samples of the one that leads", async () => {
     const agents = new Map<Member, TestAgent>();
     for (const member of cluster.members) agents.set(member, await connect(member));
     const before = await Promise.all(cluster.members.map(leads));

@@ -28,7 +28,7 @@ const contract: Migration = {
 const expanded = [...migrations, expand];
 const contracted = [...expanded, contract];
 
-describe.runIf(onlyOn("postgres"))("an upgrade of one process after another", () => {
+describe.runIf(onlyOn("postgres"))("rolling upgrades", () => {
   let databaseUrl: string;
   const running = new Set<Member>();
   beforeEach(async () => {
@@ -50,7 +50,7 @@ describe.runIf(onlyOn("postgres"))("an upgrade of one process after another", ()
     await member.stop();
   }
 
-  test("loses nothing over a step that adds columns and a later one that removes them", async () => {
+  test("an upgrade loses nothing over a step that adds columns and a later one that removes them", async () => {
     const old = await start(migrations);
     const load = await createLoadAgents(old.url);
     let isOver = false;

@@ -67,61 +67,67 @@ async function countPending(taskIds: readonly string[]): Promise<number> {
 }
 
 describe.runIf(onlyOn("postgres"))("a leader that stood still while another one led", () => {
-  test("repeats no effect of a job, wherever it stood", { timeout: 300_000 }, async () => {
-    const processes = [await start(), await start()] as const;
-    const urls = await Promise.all(processes.map(({ baseUrl }) => baseUrl));
-    const load = await createLoadAgents(urls[0] ?? "");
-    const idle = await createLoadAgents(urls[0] ?? "");
-    const account = `${urls[0]}/api/v1/agents/${idle.payer.agentId}/deposit`;
-    await requestJson(account, OPERATOR_TOKEN, "POST", { amount: 2 * EXPIRING });
-    // At the process that gets the first load, because the other one hears of it only soon after.
-    await hook.subscribe(urls[1] ?? "", load);
-    const alarms: MonitorAlarm[] = [];
-    const check = await createLogCheck(urls, alarms);
-    let fence = 1;
-    const expired: string[] = [];
-    for (const stopped of [0, 1, 0]) {
-      const [victim, other] = [processes[stopped], processes[1 - stopped]] as [
-        RelayProcess,
-        RelayProcess,
-      ];
-      const otherUrl = await other.baseUrl;
-      expect(await findLeader()).toEqual({ pid: victim.pid, fence });
-      let isOver = false;
-      const work = runLoad(otherUrl, load, () => isOver, 2);
-      const taskIds = await submitExpiring(otherUrl, idle);
-      expired.push(...taskIds);
-      await check(1 - stopped);
-      await query("UPDATE tasks SET expires_at = submitted_at WHERE task_id = ANY($1)", [taskIds]);
-      // It stops while it expires them, one transaction after another.
-      await expect.poll(() => countPending(taskIds), { interval: 5 }).toBeLessThan(EXPIRING);
-      victim.kill("SIGSTOP");
-      fence += 1;
-      await expect.poll(findLeader, { timeout: 30_000 }).toEqual({ pid: other.pid, fence });
-      await check(1 - stopped);
-      victim.kill("SIGCONT");
-      await expect.poll(() => countPending(taskIds), { timeout: 30_000 }).toBe(0);
-      await sleep(4_000);
-      isOver = true;
-      await work;
-      expect(await findLeader()).toEqual({ pid: other.pid, fence });
-      await check(stopped);
-    }
-    for (const url of urls) expect(await listMissing(url, load)).toEqual([]);
-    expect(alarms).toEqual([]);
-    const releases = await query(
-      `SELECT reference_id, count(*) AS count FROM postings
+  test(
+    "a leader that stood still repeats no effect of a job, wherever it stood",
+    { timeout: 300_000 },
+    async () => {
+      const processes = [await start(), await start()] as const;
+      const urls = await Promise.all(processes.map(({ baseUrl }) => baseUrl));
+      const load = await createLoadAgents(urls[0] ?? "");
+      const idle = await createLoadAgents(urls[0] ?? "");
+      const account = `${urls[0]}/api/v1/agents/${idle.payer.agentId}/deposit`;
+      await requestJson(account, OPERATOR_TOKEN, "POST", { amount: 2 * EXPIRING });
+      // At the process that gets the first load, because the other one hears of it only soon after.
+      await hook.subscribe(urls[1] ?? "", load);
+      const alarms: MonitorAlarm[] = [];
+      const check = await createLogCheck(urls, alarms);
+      let fence = 1;
+      const expired: string[] = [];
+      for (const stopped of [0, 1, 0]) {
+        const [victim, other] = [processes[stopped], processes[1 - stopped]] as [
+          RelayProcess,
+          RelayProcess,
+        ];
+        const otherUrl = await other.baseUrl;
+        expect(await findLeader()).toEqual({ pid: victim.pid, fence });
+        let isOver = false;
+        const work = runLoad(otherUrl, load, () => isOver, 2);
+        const taskIds = await submitExpiring(otherUrl, idle);
+        expired.push(...taskIds);
+        await check(1 - stopped);
+        await query("UPDATE tasks SET expires_at = submitted_at WHERE task_id = ANY($1)", [
+          taskIds,
+        ]);
+        // It stops while it expires them, one transaction after another.
+        await expect.poll(() => countPending(taskIds), { interval: 5 }).toBeLessThan(EXPIRING);
+        victim.kill("SIGSTOP");
+        fence += 1;
+        await expect.poll(findLeader, { timeout: 30_000 }).toEqual({ pid: other.pid, fence });
+        await check(1 - stopped);
+        victim.kill("SIGCONT");
+        await expect.poll(() => countPending(taskIds), { timeout: 30_000 }).toBe(0);
+        await sleep(4_000);
+        isOver = true;
+        await work;
+        expect(await findLeader()).toEqual({ pid: other.pid, fence });
+        await check(stopped);
+      }
+      for (const url of urls) expect(await listMissing(url, load)).toEqual([]);
+      expect(alarms).toEqual([]);
+      const releases = await query(
+        `SELECT reference_id, count(*) AS count FROM postings
        WHERE type = 'allocation_release' AND reference_id = ANY($1) AND amount > 0
        GROUP BY reference_id`,
-      [expired],
-    );
-    expect(releases).toHaveLength(expired.length);
-    expect(releases.filter(({ count }) => count !== 1)).toEqual([]);
-    await expect
-      .poll(() => hook.ids("task.completed").size, { timeout: 60_000 })
-      .toBe(load.acknowledged.receipts.size);
-    expect([...hook.ids("task.completed").values()].filter((ids) => ids.size !== 1)).toEqual([]);
-  });
+        [expired],
+      );
+      expect(releases).toHaveLength(expired.length);
+      expect(releases.filter(({ count }) => count !== 1)).toEqual([]);
+      await expect
+        .poll(() => hook.ids("task.completed").size, { timeout: 60_000 })
+        .toBe(load.acknowledged.receipts.size);
+      expect([...hook.ids("task.completed").values()].filter((ids) => ids.size !== 1)).toEqual([]);
+    },
+  );
 });
 
 describe.runIf(onlyOn("postgres"))("a leader whose clock stands still", () => {
@@ -134,7 +140,7 @@ describe.runIf(onlyOn("postgres"))("a leader whose clock stands still", () => {
   });
   afterEach(() => member.stop());
 
-  test("does nothing for all once another process leads, although it believes to lead", async () => {
+  test("a leader does nothing for all once another process leads, although it believes to lead", async () => {
     const load = await createLoadAgents(member.url);
     const account = `${member.url}/api/v1/agents/${load.payer.agentId}/deposit`;
     await requestJson(account, OPERATOR_TOKEN, "POST", { amount: 2 * EXPIRING });

@@ -32,7 +32,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     return cluster.as(boss, cluster.next(), "POST", path, { body, headers });
   }
 
-  test("have one identity, although both created it at their first start", async () => {
+  test("two processes have one identity, although both created it at their first start", async () => {
     const ids = await Promise.all(
       cluster.members.map(async (member) =>
         call(member, "GET", "/.well-known/agent-relay.json").then(({ body }) => body["did"]),
@@ -42,7 +42,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     expect(await runStatement(cluster.databaseUrl, "SELECT 1 FROM relay_identity")).toHaveLength(1);
   });
 
-  test("have one leader, which the other replaces when it stops", async () => {
+  test("two processes have one leader, which the other replaces when it stops", async () => {
     const leases = () =>
       runStatement(cluster.databaseUrl, "SELECT holder, fence FROM leases WHERE name = 'leader'");
     const [before] = await leases();
@@ -53,7 +53,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     expect(ready.status).toBe(200);
   });
 
-  test("are listed by each of them, with the one that leads and the one that answers", async () => {
+  test("two processes are each listed by both, with the one that leads and the one that answers", async () => {
     for (const member of [a(), b()]) {
       const { body } = await cluster.asOperator(member, "GET", "/api/v1/admin/processes");
       const processes = body["processes"] as RelayProcess[];
@@ -68,7 +68,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     }
   });
 
-  test("settle a task once, whichever of them gets its receipt", async () => {
+  test("two processes settle a task once, whichever of them gets its receipt", async () => {
     const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
     await cluster.deposit(boss, 1_000);
     const token = await cluster.token(worker);
@@ -102,7 +102,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     expect(books.body).toMatchObject({ consistent: true });
   });
 
-  test("prove by evidence that a receipt is in the log, although only one of them signs its heads", async () => {
+  test("two processes prove by evidence that a receipt is in the log, although only one of them signs its heads", async () => {
     const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
     await cluster.deposit(boss, 100);
     const identity = await call(a(), "GET", "/.well-known/agent-relay.json");
@@ -125,7 +125,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     }
   });
 
-  test("sell exactly as many tasks as a payer has money for", async () => {
+  test("two processes sell exactly as many tasks as a payer has money for", async () => {
     const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
     await cluster.deposit(boss, 2);
     expect(await submit(boss, worker)).toMatchObject({ status: 201 });
@@ -145,7 +145,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     expect(books.body).toMatchObject({ consistent: true });
   });
 
-  test("run a request under an Idempotency-Key once, also when both get it at once", async () => {
+  test("two processes run a request under an Idempotency-Key once, also when both get it at once", async () => {
     const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
     await cluster.deposit(boss, 100);
     for (let round = 0; round < 3; round += 1) {
@@ -168,7 +168,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     expect(tasks).toHaveLength(3);
   });
 
-  test("refuse a token that the other has revoked", async () => {
+  test("two processes refuse a token that the other has revoked", async () => {
     const agent = await cluster.createAgent();
     const path = `/api/v1/agents/${agent.agentId}/balance`;
     const token = await cluster.token(agent);
@@ -185,7 +185,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
       .toBe(403);
   });
 
-  test("keep a console session together, and end its stream at the other", async () => {
+  test("two processes keep a console session together, and end its stream at the other", async () => {
     const created = await cluster.asOperator(a(), "POST", "/api/v1/admin/session-codes", {});
     const { code } = created.body;
     const opened = await call(b(), "POST", "/api/v1/console/session", { body: { code } });
@@ -204,7 +204,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     expect((await call(b(), "GET", "/api/v1/admin/overview", { token })).status).toBe(401);
   });
 
-  test("write nothing after either has acknowledged a freeze", async () => {
+  test("two processes write nothing after either has acknowledged a freeze", async () => {
     const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
     await cluster.deposit(boss, 1_000);
     const count = async () =>

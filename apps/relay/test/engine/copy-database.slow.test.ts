@@ -135,7 +135,7 @@ test("a first start that was killed before its first migration can be repeated",
 });
 
 describe("a crash around the commit", () => {
-  test("leaves a marked file that is copied again while the server has nothing", async () => {
+  test("a crash around the commit leaves a marked file that is copied again while the server has nothing", async () => {
     const db = new Sqlite(from);
     const { markMoved } = await import("../../src/storage/copying/moved-database.ts");
     const { host, pathname } = new URL(to);
@@ -146,7 +146,7 @@ describe("a crash around the commit", () => {
     expect(await copy()).toMatchObject({ ok: true, rows: { relay_identity: 1 } });
   });
 
-  test("is answered as done when the server has the data", async () => {
+  test("a crash around the commit is answered as done when the server has the data", async () => {
     expect(await copy()).toMatchObject({ ok: true });
     expect(await copy()).toMatchObject({ ok: true, rows: undefined });
   });

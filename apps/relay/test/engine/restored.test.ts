@@ -52,7 +52,7 @@ const complete = (relay: TestRelay, withdrawalId: string) =>
   });
 
 describe("A8: a database that was restored beside the one that the relay went on with", () => {
-  test("A8: starts no relay until its operator says so, and then a frozen one", async () => {
+  test("A8: a restored database starts no relay until its operator says so, and then a frozen one", async () => {
     const relay = await start();
     const { agentId } = await createBuyer(relay, 10);
     const asked = await relay.asOperator("POST", `/api/v1/agents/${agentId}/withdrawals`, {

@@ -156,17 +156,17 @@ async function readPostgres(): Promise<void> {
 }
 
 describe("the schemas of both engines", () => {
-  test("have the same columns of the same types, and the same of them may be null", () => {
+  test("the schemas of both engines have the same columns of the same types, and the same of them may be null", () => {
     const ofRows = postgres.columns.filter(({ name }) => name !== ROW_NUMBER);
     expect(byText(ofRows)).toEqual(byText(sqlite.columns));
   });
 
-  test("have the same keys and indexes", () => {
+  test("the schemas of both engines have the same keys and indexes", () => {
     const ofRows = postgres.indexes.filter(({ columns }) => columns !== ROW_NUMBER);
     expect(byText(ofRows)).toEqual(byText(sqlite.indexes));
   });
 
-  test("compare every text of Postgres by its bytes", () => {
+  test("the schemas of both engines compare every text of Postgres by its bytes", () => {
     const texts = postgres.columns.filter(({ type }) => type.startsWith("text"));
     expect(texts.length).toBeGreaterThan(150);
     expect(texts.filter(({ type }) => type !== 'text COLLATE "C"')).toEqual([]);

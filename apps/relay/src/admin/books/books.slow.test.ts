@@ -157,7 +157,7 @@ async function watchTurns(work: () => Promise<unknown>) {
 
 describe("reconciliation", () => {
   test.each(edits)(
-    "A7: finds %s, over HTTP, by command and by metric",
+    "A7: reconciliation finds %s, over HTTP, by command and by metric",
     async (_, sql, name, id) => {
       const traded = await trade();
       expect(failing(await overHttp())).toEqual({});
@@ -174,7 +174,7 @@ describe("reconciliation", () => {
     },
   );
 
-  test("A7: finds a changed posting and a settlement without postings", async () => {
+  test("A7: reconciliation finds a changed posting and a settlement without postings", async () => {
     const { task, worker } = await trade();
     await edit(`UPDATE postings SET amount = amount + 1 WHERE account = 'agent:${worker.agentId}';
       UPDATE settlements SET postings = '[]';`);
@@ -184,7 +184,7 @@ describe("reconciliation", () => {
     });
   });
 
-  test("A7: finds no fault in an honest trade and leaves a payment an hour to be decided", async () => {
+  test("A7: reconciliation finds no fault in an honest trade and leaves a payment an hour to be decided", async () => {
     await trade();
     await edit(undecidedSince(t.clock.now() - HOUR_MS + 1));
     expect(failing(await overHttp())).toEqual({});
@@ -196,7 +196,7 @@ describe("reconciliation", () => {
     });
   });
 
-  test("A7: names at most 20 rows and counts all of them", async () => {
+  test("A7: reconciliation names at most 20 rows and counts all of them", async () => {
     await edit(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1201)
       INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)
         SELECT 'agent:' || i, 0, 1, 0, 0 FROM n;`);
@@ -208,7 +208,7 @@ describe("reconciliation", () => {
     expect(found?.ids).toHaveLength(20);
   });
 
-  test("A7: checks new rows hourly and reports an old fault until it is corrected", async () => {
+  test("A7: reconciliation checks new rows hourly and reports an old fault until it is corrected", async () => {
     const { boss, worker } = await trade();
     await edit("UPDATE settlements SET net = net + 1, fee = fee - 1;");
     const name = "settlement records say what their postings say";
@@ -228,13 +228,13 @@ describe("reconciliation", () => {
     expect(await byMetric()).toMatchObject({ [name]: 1 });
   });
 
-  test("A7: checks the books by command while the relay is frozen", async () => {
+  test("A7: reconciliation checks the books by command while the relay is frozen", async () => {
     await trade();
     await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     expect(await overHttp()).toMatchObject({ consistent: true });
   });
 
-  test("A7: finds no fault in many runs under load", async () => {
+  test("A7: reconciliation finds no fault in many runs under load", async () => {
     const [boss, worker] = [await createBuyer(t, 10_000), await createSeller(t, 2)];
     const work = async () => {
       const { body } = await submitTask(t, boss, worker);
@@ -254,7 +254,7 @@ describe("reconciliation", () => {
     expect((body["settlements"] as unknown[]).length).toBeGreaterThan(10);
   });
 
-  test("A7: never blocks the event loop, and so the writer, for long", async () => {
+  test("A7: reconciliation never blocks the event loop, and so the writer, for long", async () => {
     const rows = isShort ? 4_000 : 20_000;
     await edit(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
       INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)

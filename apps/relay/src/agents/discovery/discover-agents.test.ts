@@ -34,7 +34,7 @@ async function completePaidTask(boss: TestAgent, worker: TestAgent): Promise<voi
 }
 
 describe("Discovery", () => {
-  test("shows the public members of an agent", async () => {
+  test("discovery shows the public members of an agent", async () => {
     const worker = await t.createWorker(2);
     expect(await discover()).toEqual([
       {
@@ -62,7 +62,7 @@ describe("Discovery", () => {
     expect(inspections).toMatchObject({ as_arbiter: { decided: 0, passed: 0 } });
   });
 
-  test("shows an agent without key and listing with the members that it has", async () => {
+  test("discovery shows an agent without key and listing with the members that it has", async () => {
     const { agentId: agent_id } = t.createUnknownAgent();
     const body = { agent_id, endpoint_url: "http://127.0.0.1:1/", capabilities: ["a"] };
     await t.asOperator("POST", "/api/v1/agents/register", body);
@@ -71,7 +71,7 @@ describe("Discovery", () => {
     ]);
   });
 
-  test("lists no agent that has neither a registration nor a listing", async () => {
+  test("discovery lists no agent that has neither a registration nor a listing", async () => {
     await t.createAgent();
     expect(await discover()).toEqual([]);
   });
@@ -97,7 +97,7 @@ describe("Discovery", () => {
     expect(await discover()).toEqual([]);
   });
 
-  test("filters by the whole name of a registered or listed capability", async () => {
+  test("discovery filters by the whole name of a registered or listed capability", async () => {
     const registered = await register({}, ["paint", "summarise"]);
     const listed = await t.createWorker(1, "paint");
     await register({}, ["painting", "PAINT", "pain"]);
@@ -108,7 +108,7 @@ describe("Discovery", () => {
     expect(await discover("capability=%25")).toEqual([]);
   });
 
-  test("shows the price of the requested capability, else the highest price of the agent", async () => {
+  test("discovery shows the price of the requested capability, else the highest price of the agent", async () => {
     const agent = await register({}, []);
     const pricing = [
       { capability: "a", unit_cost: 1 },
@@ -131,13 +131,13 @@ describe("Discovery", () => {
     ["description", "writes Limericks", "LIMERICK"],
     ["description", "100% _sure_", "% _s"],
     ["description", "Ältestes Café", "Café"],
-  ])("searches the %s of agents", async (member, said, asked) => {
+  ])("discovery searches the %s of agents", async (member, said, asked) => {
     const writer = await register({ [member]: said });
     await register({ [member]: "painter" });
     expect(ids(await discover(`q=${encodeURIComponent(asked)}`))).toEqual([writer.agentId]);
   });
 
-  test("B10: finds agents whose texts contain every word, in any order and case", async () => {
+  test("B10: discovery finds agents whose texts contain every word, in any order and case", async () => {
     const translator = await register({ description: "translates French legal texts" }, ["law"]);
     await register({ description: "translates German legal texts" });
     for (const text of ["french texts", "Texts FRENCH", "law french", " legal  french "]) {
@@ -146,12 +146,12 @@ describe("Discovery", () => {
     expect(await discover("q=french%20german")).toEqual([]);
   });
 
-  test("B10: ignores the case of letters of every alphabet", async () => {
+  test("B10: discovery ignores the case of letters of every alphabet", async () => {
     const { agentId } = await register({ name: "ÉCOLE Ärzte" });
     expect(ids(await discover(`q=${encodeURIComponent("école ÄRZTE")}`))).toEqual([agentId]);
   });
 
-  test("B10: shows agents with more matches first, and each once over all pages", async () => {
+  test("B10: discovery shows agents with more matches first, and each once over all pages", async () => {
     const one = [await register({ name: "poet" }), await register({ name: "poet" })];
     const two = await register({ name: "poet", description: "a Poet" });
     const three = await register({ name: "poet", description: "poet" }, ["poet"]);
@@ -169,7 +169,7 @@ describe("Discovery", () => {
     }
   });
 
-  test("B10: accepts a text of 16 words and refuses one of 17, naming the field", async () => {
+  test("B10: discovery accepts a text of 16 words and refuses one of 17, naming the field", async () => {
     const words = Array.from({ length: 16 }, (_, index) => `w${index}`);
     const { agentId } = await register({ description: words.join(" ") });
     expect(ids(await discover(`q=${words.toReversed().join("+")}`))).toEqual([agentId]);
@@ -180,7 +180,7 @@ describe("Discovery", () => {
     });
   });
 
-  test("searches capabilities and the listing's description, but not the names of JSON members", async () => {
+  test("discovery searches capabilities and the listing's description, but not the names of JSON members", async () => {
     const painter = await t.createWorker(1, "paint-a-wall");
     const words = ["a-wall", "a worker", "does work"];
     for (const word of words) {
@@ -191,7 +191,7 @@ describe("Discovery", () => {
     }
   });
 
-  test("lists all agents page by page, each once", async () => {
+  test("discovery lists all agents page by page, each once", async () => {
     const agents: string[] = [];
     for (let i = 0; i < 5; i += 1) agents.push((await register({}, ["a"])).agentId);
     const seen: string[] = [];
@@ -216,7 +216,7 @@ describe("Discovery", () => {
     "limit=1e9",
     "cursor=%00",
     "capability=",
-  ])("CR11 refuses a discovery query with %s", async (query) => {
+  ])("CR11 discovery refuses a discovery query with %s", async (query) => {
     expect(await t.asOperator("GET", `/api/v1/agents/discover?${query}`)).toMatchObject({
       status: 400,
       body: { code: "request.invalid" },
@@ -225,7 +225,7 @@ describe("Discovery", () => {
 });
 
 describe("Figures of an agent in discovery", () => {
-  test("shows freshness by the last heartbeat, and the promised availability once that is old", async () => {
+  test("discovery shows freshness by the last heartbeat, and the promised availability once that is old", async () => {
     const worker = await t.createWorker(1);
     const seen = async () => {
       const [{ freshness, online, availability } = {}] = await discover();
@@ -240,7 +240,7 @@ describe("Figures of an agent in discovery", () => {
     expect(await seen()).toEqual({ freshness: "awake", online: true, availability: 1 });
   });
 
-  test("shows the reader's own trust in an agent, else the level that at least two payers hold", async () => {
+  test("discovery shows the reader's own trust in an agent, else the level that at least two payers hold", async () => {
     const worker = await t.createWorker(1);
     const [one, two, reader] = [
       await t.createAgent(),

@@ -27,7 +27,7 @@ const listing = {
 };
 
 describe("Listings", () => {
-  test("stores a listing as it was sent and shows it to every agent", async () => {
+  test("the relay stores a listing as it was sent and shows it to every agent", async () => {
     const { status, body } = await list(listing);
     expect([status, body]).toEqual([
       200,
@@ -41,7 +41,7 @@ describe("Listings", () => {
     expect((await shown()).body).toEqual(body);
   });
 
-  test("replaces the whole listing by the next one under the same id", async () => {
+  test("the next listing replaces the whole one under the same id", async () => {
     const first = await list(listing);
     await t.clock.advance(5);
     const next = await list({ capabilities: ["paint"] });
@@ -56,7 +56,7 @@ describe("Listings", () => {
     expect((await shown()).body).toEqual(next.body);
   });
 
-  test("finds an agent by the capabilities of its current listing only", async () => {
+  test("an agent is found by the capabilities of its current listing only", async () => {
     const candidates = async (capability: string) => {
       const answer = await t.asOperator(
         "GET",
@@ -79,7 +79,7 @@ describe("Listings", () => {
     expect(body["pricing"]).toEqual([{ ...price, unit_cost: 0 }]);
   });
 
-  test("KY8 refuses to change the listing of another agent with 403", async () => {
+  test("KY8 the relay refuses to change the listing of another agent with 403", async () => {
     await list(listing);
     const before = await shown();
     const other = await t.createAgent();
@@ -87,7 +87,7 @@ describe("Listings", () => {
     expect((await shown()).body).toEqual(before.body);
   });
 
-  test("answers 404 for an agent without a listing", async () => {
+  test("the relay answers 404 for an agent without a listing", async () => {
     expect(await shown()).toMatchObject({ status: 404, body: { code: "listing.not_found" } });
     expect(await t.request("GET", path(t.createUnknownAgent()))).toMatchObject({ status: 404 });
   });
@@ -129,7 +129,7 @@ describe("Invalid listings", () => {
       { ...listing, pay_to_address: `0x${"g".repeat(40)}` },
       "pay_to_address",
     ],
-  ])("MN8 refuses a listing %s and leaves the stored one", async (_, body, field) => {
+  ])("MN8 the relay refuses a listing %s and leaves the stored one", async (_, body, field) => {
     const stored = await list(listing);
     const refused = await list(body);
     expect(refused).toMatchObject({ status: 400, body: { code: "request.invalid" } });
@@ -137,7 +137,7 @@ describe("Invalid listings", () => {
     expect((await shown()).body).toEqual(stored.body);
   });
 
-  test("MN8 refuses a listing whose price JSON parses as infinite", async () => {
+  test("MN8 the relay refuses a listing whose price JSON parses as infinite", async () => {
     const raw = JSON.stringify(listing).replace('"unit_cost":2', '"unit_cost":1e999');
     const answer = await t.request("POST", path(), { token: await t.token(agent), raw });
     expect(answer).toMatchObject({ status: 400, body: { code: "request.invalid" } });

@@ -133,7 +133,7 @@ describe.each(Object.entries<RotationRoute>(rotationRoutes))(
     };
 
     test.each(Object.entries(refused))(
-      "KY2 refuses a succession record %s and leaves the key",
+      "KY2 the relay refuses a succession record %s and leaves the key",
       async (_title, make) => {
         const agent = await t.createAgent();
         expect(await changeKey(t, agent, await make(agent))).toMatchObject({
@@ -164,7 +164,7 @@ describe.each(Object.entries<RotationRoute>(rotationRoutes))(
 );
 
 describe("Public succession", () => {
-  test("shows the only key of an agent that never changed it", async () => {
+  test("the public succession shows the only key of an agent that never changed it", async () => {
     const agent = await t.createAgent();
     expect(await historyOf(agent)).toEqual({
       agent_id: agent.agentId,
@@ -174,7 +174,7 @@ describe("Public succession", () => {
     });
   });
 
-  test("proves the current key to a third party that knows the first one", async () => {
+  test("the public succession proves the current key to a third party that knows the first one", async () => {
     const agent = await t.createAgent();
     const born = t.clock.now();
     const keys = [agent];
@@ -201,7 +201,7 @@ describe("Public succession", () => {
     expect(walk(gap)).toMatchObject({ ok: false, code: "succession.old_key_mismatch", index: 0 });
   });
 
-  test("orders keys that changed within one millisecond of the relay", async () => {
+  test("the public succession orders keys that changed within one millisecond of the relay", async () => {
     let agent = await t.createAgent();
     for (let step = 0; step < 8; step += 1) {
       const rotation = createRotation(t, agent, { timestamp: t.clock.now() + step });
@@ -213,7 +213,7 @@ describe("Public succession", () => {
     expect(walk(history)).toMatchObject({ ok: true });
   });
 
-  test("shows records as they were signed, with unknown members", async () => {
+  test("the public succession shows records as they were signed, with unknown members", async () => {
     const agent = await t.createAgent();
     const { next, succession } = createRotation(t, agent, { reason: "annual" });
     await rotationRoutes["rotate-key"](t, agent, { next, succession });
@@ -222,7 +222,7 @@ describe("Public succession", () => {
 });
 
 describe("Rotation", () => {
-  test("changes nothing when the new key is the current one", async () => {
+  test("a rotation changes nothing when the new key is the current one", async () => {
     const agent = await t.createAgent();
     const rotation = createRotation(t, agent);
     const { next } = rotation;
@@ -236,7 +236,7 @@ describe("Rotation", () => {
     expect(again.body).toEqual({ ...changed.body, rotated: false });
   });
 
-  test("refuses to bind a first key, which is left to bootstrap", async () => {
+  test("the relay refuses to bind a first key, which is left to bootstrap", async () => {
     const agent = t.createUnknownAgent();
     const rotation = createRotation(t, agent);
     const unknown = await rotationRoutes["rotate-key by the operator"](t, agent, rotation);
@@ -252,7 +252,7 @@ describe("Rotation", () => {
   });
 
   test.each([undefined, null, 1, "ab", "AB".repeat(32), `${"ab".repeat(32)}\n`, ["ab".repeat(32)]])(
-    "refuses a rotation to %j",
+    "the relay refuses a rotation to %j",
     async (new_public_key) => {
       const agent = await t.createAgent();
       const { succession } = createRotation(t, agent);
@@ -264,7 +264,7 @@ describe("Rotation", () => {
     },
   );
 
-  test("accepts one of 50 competing rotations signed by the same key", async () => {
+  test("the relay accepts one of 50 competing rotations signed by the same key", async () => {
     const agent = await t.createAgent();
     const rivals = Array.from({ length: 50 }, () => createRotation(t, agent));
     const changeKey = rotationRoutes["rotate-key by the operator"];
@@ -274,7 +274,7 @@ describe("Rotation", () => {
     expect(walk(await historyOf(agent))).toMatchObject({ ok: true });
   });
 
-  test("refuses to rotate another agent's key with 403, even with a valid record", async () => {
+  test("the relay refuses with 403 to rotate another agent's key, even with a valid record", async () => {
     const [agent, other] = [await t.createAgent(), await t.createAgent()];
     const { succession } = createRotation(t, agent);
     const answer = await t.as(other, "POST", path(agent, "rotate-key"), { succession });

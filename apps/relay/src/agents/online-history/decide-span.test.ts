@@ -40,7 +40,7 @@ const rows: readonly Row[] = [
   ["an agent back beyond it", { until: NOW - MAX_MISS_MS - 1 }, true, ONE_BEFORE, ["begin"]],
 ];
 
-describe("a sample", () => {
+describe("samples", () => {
   test.each(rows)("of %s", (_, newest, isOnline, before, changes) => {
     expect(decideSpan(newest, isOnline, { now: NOW, before })).toEqual(changes);
   });
@@ -53,7 +53,7 @@ describe("a sample", () => {
       LAST_BEFORE_GAP,
       LAST_BEFORE_GAP,
     ],
-  ])("ends a span %s", (_, before, end) => {
+  ])("a sample ends a span %s", (_, before, end) => {
     expect(getSpanEnd({ now: NOW, before })).toBe(end);
   });
 });

@@ -37,7 +37,7 @@ async function runMinutes(count: number): Promise<void> {
 }
 
 describe("the online history of an agent", () => {
-  test("shows when a device of it was connected", async () => {
+  test("the online history shows when a device of it was connected", async () => {
     const served = await serveTestRelay();
     t = served;
     const agent = await t.createAgent();
@@ -58,7 +58,7 @@ describe("the online history of an agent", () => {
     expect(to).toBe(t.clock.now());
   });
 
-  test("shows an agent with an endpoint as long as it counts as online", async () => {
+  test("the online history shows an agent with an endpoint as long as it counts as online", async () => {
     t = await startTestRelay();
     const agent = await t.createWorker(1);
     const joined = t.clock.now();
@@ -67,7 +67,7 @@ describe("the online history of an agent", () => {
     expect((await getHistory(agent)).spans).toEqual([{ from: joined, until: joined + AWAKE_MS }]);
   });
 
-  test("begins a day ago, or when it is asked to, but no longer ago than a week", async () => {
+  test("the online history begins a day ago, or when it is asked to, but no longer ago than a week", async () => {
     t = await startTestRelay();
     const agent = await t.createWorker(1);
     const now = t.clock.now();
@@ -80,7 +80,7 @@ describe("the online history of an agent", () => {
     expect(await t.asOperator("GET", path)).toMatchObject({ status: 400 });
   });
 
-  test("cuts the times at the beginning that was asked for", async () => {
+  test("the online history cuts the times at the beginning that was asked for", async () => {
     t = await startTestRelay();
     const agent = await t.createWorker(1);
     await t.relay.tick();
@@ -91,7 +91,7 @@ describe("the online history of an agent", () => {
     expect(history.watched).toEqual([{ from, until: t.clock.now() }]);
   });
 
-  test("leaves out the time before the agent was known", async () => {
+  test("the online history leaves out the time before the agent was known", async () => {
     t = await startTestRelay();
     await t.relay.tick();
     await runMinutes(10);
@@ -104,7 +104,7 @@ describe("the online history of an agent", () => {
     expect(spans).toEqual([{ from: known + MINUTE_MS, until: t.clock.now() }]);
   });
 
-  test("leaves out what the relay did not see while it was frozen", async () => {
+  test("the online history leaves out what the relay did not see while it was frozen", async () => {
     t = await startTestRelay();
     const agent = await t.createWorker(1);
     const begin = t.clock.now();

@@ -162,7 +162,7 @@ test.each(jumps)("a clock that goes back %s leaves no time that has not come", a
   expect(await readTimes(AGENT)).toEqual({ spans, watched });
 });
 
-test("keeps the spans of many agents apart", async () => {
+test("the spans of many agents are kept apart", async () => {
   const names = Array.from({ length: 1_500 }, (_, at) => `agent-${String(at).padStart(5, "0")}`);
   await sample(0, names);
   await sample(MINUTE_MS, names.slice(0, 700));
@@ -230,7 +230,7 @@ describe("the rows of an agent", () => {
     expect(minutes / 3).toBeLessThan((minutes * MINUTE_MS) / MAX_MISS_MS);
   });
 
-  test("are deleted a week after their end, and those of an open span when it is over", async () => {
+  test("the rows of an agent are deleted a week after their end, and those of an open span when it is over", async () => {
     const sampleAndPurge = async (now: number, online: readonly string[]) => {
       await sample(now, online);
       await purgeOnlineHistory({ storage, runtime: { now: () => now } });

@@ -53,7 +53,7 @@ const seen = (rows: readonly Transaction[]) =>
   rows.map(({ type, amount, balance_after }) => [type, amount, balance_after]);
 
 describe("An account's history", () => {
-  test("is empty with a balance of 0 for an unknown agent", async () => {
+  test("an account's history is empty with a balance of 0 for an unknown agent", async () => {
     const { agentId } = t.createUnknownAgent();
     expect((await of(agentId, "balance")).body).toEqual({
       agent_id: agentId,
@@ -71,7 +71,7 @@ describe("An account's history", () => {
     expect((await of(agentId, "settlements")).body).toEqual({ settlements: [], next_cursor: null });
   });
 
-  test("shows hold, release and debit to the payer and a credit to the payee of a settled task", async () => {
+  test("a settled task shows hold, release and debit to the payer and a credit to the payee", async () => {
     const { task } = await work();
     const payer = (await of(boss.agentId, "transactions")).body["transactions"] as Transaction[];
     expect(seen(payer)).toEqual([
@@ -88,21 +88,18 @@ describe("An account's history", () => {
     expect((await of(t.relay.relayId, "balance")).body).toMatchObject({ balance: 0.1 });
   });
 
-  test.each(["failed", "denied"] as const)(
-    "returns the whole hold of a %s task",
-    async (status) => {
-      await work(status);
-      const { body } = await of(boss.agentId, "balance");
-      expect(body).toMatchObject({ balance: 10, pending_allocations: 0 });
-      expect(seen(body["transactions"] as Transaction[])).toEqual([
-        ["allocation_release", 2.4, 10],
-        ["allocation_hold", -2.4, 7.6],
-        ["deposit", 10, 10],
-      ]);
-    },
-  );
+  test.each(["failed", "denied"] as const)("a %s task returns the whole hold", async (status) => {
+    await work(status);
+    const { body } = await of(boss.agentId, "balance");
+    expect(body).toMatchObject({ balance: 10, pending_allocations: 0 });
+    expect(seen(body["transactions"] as Transaction[])).toEqual([
+      ["allocation_release", 2.4, 10],
+      ["allocation_hold", -2.4, 7.6],
+      ["deposit", 10, 10],
+    ]);
+  });
 
-  test("shows a hold beside the payer's balance while the task is open", async () => {
+  test("a hold is shown beside the payer's balance while the task is open", async () => {
     await submitAcceptedTask(t, boss, worker);
     await submitAcceptedTask(t, boss, worker);
     expect((await of(boss.agentId, "balance")).body).toMatchObject({
@@ -113,7 +110,7 @@ describe("An account's history", () => {
     await expectConsistentBooks(t, { deposits: 10, balances: 5.2, holds: 4.8 });
   });
 
-  test("MN12, MN17 adds up row by row to the balance, even when all rows have the same time", async () => {
+  test("MN12, MN17 a history adds up row by row to the balance, even when all rows have the same time", async () => {
     for (let i = 0; i < 3; i += 1) await work();
     await Promise.all(Array.from({ length: 60 }, () => t.deposit(boss, 0.1)));
     const { rows } = await pages<Transaction>(boss.agentId, "transactions", 200);
@@ -126,7 +123,7 @@ describe("An account's history", () => {
     expect(new Set(rows.map(({ transaction_id }) => transaction_id)).size).toBe(rows.length);
   });
 
-  test("shows the newest 50 transactions with the balance, and all of them page by page", async () => {
+  test("the newest 50 transactions are shown with the balance, and all of them page by page", async () => {
     for (let i = 1; i <= 60; i += 1) await t.deposit(boss, i);
     const { rows, sizes } = await pages<Transaction>(boss.agentId, "transactions", 25);
     expect(rows.map(({ amount }) => amount)).toEqual([
@@ -139,7 +136,7 @@ describe("An account's history", () => {
     expect(body["transactions"]).toEqual(rows.slice(0, 50));
   });
 
-  test("continues after the last page, even when new rows were added", async () => {
+  test("a history continues after the last page, even when new rows were added", async () => {
     for (let i = 1; i <= 4; i += 1) await t.deposit(boss, i);
     const first = await of(boss.agentId, "transactions?limit=2");
     await t.deposit(boss, 100);
@@ -153,7 +150,7 @@ describe("An account's history", () => {
   });
 
   test.each(["limit=0", "limit=201", "limit=x", "cursor=%20", "cursor=YWJj", "cursor=LTE"])(
-    "refuses a query for transactions with %s",
+    "a query for transactions with %s is refused",
     async (query) => {
       expect(await of(boss.agentId, `transactions?${query}`)).toMatchObject({ status: 400 });
     },
@@ -161,7 +158,7 @@ describe("An account's history", () => {
 });
 
 describe("Settlement records", () => {
-  test("names payer, payee, amount and receipt and is signed by the relay", async () => {
+  test("a settlement record names payer, payee, amount and receipt and is signed by the relay", async () => {
     const { task } = await work();
     const { body } = await of(boss.agentId, "settlements");
     const [record] = body["settlements"] as Settlement[];
@@ -187,7 +184,7 @@ describe("Settlement records", () => {
     expect((await of(worker.agentId, "settlements")).body).toEqual(body);
   });
 
-  test("records a refund without a payment for a failed task", async () => {
+  test("a failed task has a settlement record of a refund without a payment", async () => {
     await work("failed");
     const { body } = await of(boss.agentId, "settlements");
     const [record] = body["settlements"] as Settlement[];
@@ -195,7 +192,7 @@ describe("Settlement records", () => {
     expect(verifySettlementRecord(record)).toMatchObject({ valid: true });
   });
 
-  test("creates no settlement record for a free task", async () => {
+  test("a free task has no settlement record", async () => {
     worker = await createSeller(t, 0);
     await work();
     expect((await of(boss.agentId, "settlements")).body["settlements"]).toEqual([]);
@@ -205,7 +202,7 @@ describe("Settlement records", () => {
     ["0", 0, 2],
     ["0.333333", 0.666666, 1.333334],
     ["0.999999", 1.999998, 0.000002],
-  ])("splits the charge without a remainder at a fee rate of %s", async (rate, fee, net) => {
+  ])("the charge is split without a remainder at a fee rate of %s", async (rate, fee, net) => {
     const relay = await startTestRelay({ AGENT_PLATFORM_FEE_RATE: rate });
     [t, boss, worker] = [relay, await createBuyer(relay, 10), await createSeller(relay, 2)];
     await work();
@@ -215,7 +212,7 @@ describe("Settlement records", () => {
     await expectConsistentBooks(t, { fees: fee });
   });
 
-  test("lists settlements page by page, newest first, to payer and payee", async () => {
+  test("the relay lists settlements page by page, newest first, to payer and payee", async () => {
     const tasks: string[] = [];
     for (let i = 0; i < 5; i += 1) {
       await t.clock.advance(1);

@@ -63,7 +63,7 @@ describe("Deposits to unknown accounts", () => {
 });
 
 describe("The operator's list of accounts", () => {
-  test("A14: shows held money and pending withdrawals beside the balance", async () => {
+  test("A14: the operator's list of accounts shows held money and pending withdrawals beside the balance", async () => {
     const boss = await createBuyer(t, 10);
     await submitAcceptedTask(t, boss, await createSeller(t, 2));
     const withdrawal = { amount: 3, destination: "IBAN 1" };
@@ -81,7 +81,7 @@ describe("The operator's list of accounts", () => {
     ]);
   });
 
-  test("A14: lists the largest balances or holds first, page by page, and no empty accounts", async () => {
+  test("A14: the operator's list has the largest balances or holds first, page by page, and no empty accounts", async () => {
     const [small, large] = [await createBuyer(t, 1), await createBuyer(t, 100)];
     const holder = await createBuyer(t, 5);
     await submitAcceptedTask(t, holder, await createSeller(t, 2));
@@ -107,7 +107,7 @@ describe("The operator's list of accounts", () => {
     expect(all).toContain(small.agentId);
   });
 
-  test("A14: lists accounts page by page in the order of agent ids", async () => {
+  test("A14: the operator's list of accounts lists accounts page by page in the order of agent ids", async () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) ids.push(t.createUnknownAgent().agentId);
     for (const id of ids) await deposit(id);
@@ -121,7 +121,7 @@ describe("The operator's list of accounts", () => {
     expect(seen).toEqual([...ids].sort());
   });
 
-  test("A14: refuses the list of accounts to an agent, and refuses an invalid cursor", async () => {
+  test("A14: the list of accounts is refused to an agent, and with an invalid cursor", async () => {
     const agent = await t.createAgent();
     expect(await t.as(agent, "GET", "/api/v1/admin/accounts")).toMatchObject({ status: 403 });
     expect(await t.asOperator("GET", "/api/v1/admin/accounts?cursor=")).toMatchObject({

@@ -22,7 +22,7 @@ const sumOf = ({ transactions }: Statement) =>
   transactions.reduce((sum, { amount }) => sum + Math.round(amount * 1e6), 0);
 
 describe("Statements", () => {
-  test("is empty for an unknown account", async () => {
+  test("the statement of an unknown account is empty", async () => {
     const agent = await t.createAgent();
     expect(await statement(agent)).toEqual({
       agent_id: agent.agentId,
@@ -35,7 +35,7 @@ describe("Statements", () => {
     });
   });
 
-  test("adds up from the opening balance over its rows, oldest first, to the closing balance", async () => {
+  test("a statement adds up from the opening balance over its rows, oldest first, to the closing balance", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     await t.clock.advance(1_000);
     const from = t.clock.now();
@@ -53,7 +53,7 @@ describe("Statements", () => {
     ]);
   });
 
-  test("includes the time `from` and excludes the time `to`", async () => {
+  test("a statement includes the time `from` and excludes the time `to`", async () => {
     const agent = await createBuyer(t, 1);
     const at = t.clock.now();
     await t.clock.advance(1);
@@ -101,7 +101,7 @@ describe("Statements", () => {
     expect(await statement(agent, `?to=${t.clock.now()}`)).toMatchObject({ closing_balance: 0 });
   });
 
-  test("adds up for any period, and adjacent periods share a balance", async () => {
+  test("a statement adds up for any period, and adjacent periods share a balance", async () => {
     const agent = await createBuyer(t, 1);
     const start = t.clock.now();
     for (let i = 1; i < 30; i += 1) {
@@ -127,7 +127,7 @@ describe("Statements", () => {
     );
   });
 
-  test("formats comma-separated values in which no foreign text runs as a formula", async () => {
+  test("a statement has comma-separated values in which no foreign text runs as a formula", async () => {
     const agent = await t.createAgent();
     const deposit = { amount: 0.000001, reference: 'r "1", x', description: "=HYPERLINK(1)" };
     await t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, deposit);
@@ -149,7 +149,7 @@ describe("Statements", () => {
   });
 
   test.each(["\n=1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201"])(
-    "H15: prefixes the text %j, which a spreadsheet may run",
+    "H15: a statement prefixes the text %j, which a spreadsheet may run",
     async (description) => {
       const agent = await t.createAgent();
       const deposit = { amount: 1, description };
@@ -159,7 +159,7 @@ describe("Statements", () => {
     },
   );
 
-  test("H15: leaves a text alone that has such a sign elsewhere", async () => {
+  test("H15: a statement leaves a text alone that has such a sign elsewhere", async () => {
     const agent = await t.createAgent();
     const deposit = { amount: 1, description: "a = b\n\uff1d" };
     await t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, deposit);
@@ -168,14 +168,14 @@ describe("Statements", () => {
   });
 
   test.each(["?from=x", "?to=-1", "?format=pdf", "?from=9999999999999999"])(
-    "refuses a statement with %s",
+    "a statement with %s is refused",
     async (query) => {
       const agent = await t.createAgent();
       expect(await t.as(agent, "GET", of(agent, query))).toMatchObject({ status: 400 });
     },
   );
 
-  test("shows a statement to its owner only", async () => {
+  test("a statement is shown to its owner only", async () => {
     const [agent, other] = [await createBuyer(t, 1), await t.createAgent()];
     expect(await t.as(other, "GET", of(agent))).toMatchObject({ status: 403 });
   });

@@ -25,7 +25,7 @@ const deposit = (body: unknown, to = agent): Promise<Reply> => t.asOperator("POS
 const account = async (of = agent) => (await t.asOperator("GET", path(of, "balance"))).body;
 
 describe("Deposits", () => {
-  test("credits the account and appears as its newest transaction", async () => {
+  test("a deposit credits the account and appears as its newest transaction", async () => {
     const { status, body } = await deposit({ amount: 2.5, reference: "r-1", description: "card" });
     expect([status, body]).toEqual([
       200,
@@ -60,7 +60,7 @@ describe("Deposits", () => {
     await expectConsistentBooks(t, { deposits: 2.5, balances: 2.5 });
   });
 
-  test("credits an agent that has not registered yet", async () => {
+  test("a deposit credits an agent that has not registered yet", async () => {
     const { agentId } = t.createUnknownAgent();
     await t.asOperator("POST", `/api/v1/agents/${agentId}/deposit`, { amount: 1 });
     expect((await t.asOperator("GET", `/api/v1/agents/${agentId}/balance`)).body["balance"]).toBe(
@@ -68,7 +68,7 @@ describe("Deposits", () => {
     );
   });
 
-  test("refuses a deposit under the relay's own id, whose account shows fees", async () => {
+  test("a deposit under the relay's own id, whose account shows fees, is refused", async () => {
     expect(await deposit({ amount: 1 }, { ...agent, agentId: t.relay.relayId })).toMatchObject({
       status: 400,
       body: { code: "agent.id_reserved" },
@@ -96,7 +96,7 @@ describe("Amounts of deposits", () => {
     ["0.0000001"],
     ["0.30000000000000004"],
     ["1.0000001"],
-  ])("MN1, MN2 refuses an amount of %s with 400 and has no effect", async (text) => {
+  ])("MN1, MN2 the relay refuses an amount of %s with 400 and has no effect", async (text) => {
     const raw = `{"amount":${text},"reference":"r"}`;
     expect(await t.request("POST", path(), { token: OPERATOR_TOKEN, raw })).toMatchObject({
       status: 400,
@@ -107,19 +107,19 @@ describe("Amounts of deposits", () => {
     });
   });
 
-  test("MN1, MN2 refuses a deposit without an amount with 400", async () => {
+  test("MN1, MN2 the relay refuses a deposit without an amount with 400", async () => {
     expect(await deposit({})).toMatchObject({ status: 400, body: { code: "request.invalid" } });
     expect(await t.asOperator("POST", path())).toMatchObject({ status: 400 });
   });
 
   test.each([0.000001, 0.1, 1.005, 999_999_999.999999, 1e9])(
-    "MN1, MN2 credits %d exactly",
+    "MN1, MN2 a deposit of %d is credited exactly",
     async (amount) => {
       expect(await deposit({ amount })).toMatchObject({ status: 200, body: { balance: amount } });
     },
   );
 
-  test("MN1, MN2 adds up 1,000 deposits of 0.1 to exactly 100", async () => {
+  test("MN1, MN2 1,000 deposits of 0.1 add up to exactly 100", async () => {
     const replies = await Promise.all(
       Array.from({ length: 1_000 }, () => deposit({ amount: 0.1 })),
     );
@@ -128,7 +128,7 @@ describe("Amounts of deposits", () => {
     await expectConsistentBooks(t, { deposits: 100, balances: 100 });
   });
 
-  test("MN1, MN2 adds up any series of amounts exactly", async () => {
+  test("MN1, MN2 any series of deposits adds up exactly", async () => {
     const micros = fc.array(fc.integer({ min: 1, max: 10 ** 12 }), { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(micros, async (amounts) => {
@@ -141,7 +141,7 @@ describe("Amounts of deposits", () => {
     );
   });
 
-  test("MN1, MN2 refuses a deposit above a balance of 9e9 with 400 and leaves its reference unused", async () => {
+  test("MN1, MN2 the relay refuses a deposit above a balance of 9e9 with 400 and leaves its reference unused", async () => {
     for (let i = 0; i < 9; i += 1) await deposit({ amount: 1e9 });
     const refused = await deposit({ amount: 0.000001, reference: "last" });
     expect(refused).toMatchObject({ status: 400, body: { code: "money.balance_limit" } });
@@ -149,7 +149,7 @@ describe("Amounts of deposits", () => {
     await expectConsistentBooks(t, { deposits: 9e9, balances: 9e9 });
   });
 
-  test("MN1 refuses a deposit with which the sum of all deposits is no safe integer any more", async () => {
+  test("MN1 the relay refuses a deposit with which the sum of all deposits is no safe integer any more", async () => {
     for (let i = 0; i < 9; i += 1) await deposit({ amount: 1e9 });
     const other = await t.createAgent();
     expect(await deposit({ amount: 7e6 }, other)).toMatchObject({ status: 200 });
@@ -160,7 +160,7 @@ describe("Amounts of deposits", () => {
 });
 
 describe("References of deposits", () => {
-  test("MN3 answers a used reference with the balance and credits nothing, whatever the amount", async () => {
+  test("MN3 the relay answers a used reference with the balance and credits nothing, whatever the amount", async () => {
     await deposit({ amount: 1, reference: "r" });
     await deposit({ amount: 2 });
     for (const amount of [1, 5]) {
@@ -172,7 +172,7 @@ describe("References of deposits", () => {
     expect((await account())["transactions"]).toHaveLength(2);
   });
 
-  test("MN3 accepts the same reference for another account", async () => {
+  test("MN3 the relay accepts the same reference for another account", async () => {
     const other = await t.createAgent();
     await deposit({ amount: 1, reference: "r" });
     expect(await deposit({ amount: 1, reference: "r" }, other)).toMatchObject({
@@ -180,7 +180,7 @@ describe("References of deposits", () => {
     });
   });
 
-  test("MN3 credits a reference once that is sent 50 times concurrently", async () => {
+  test("MN3 the relay credits a reference once that is sent 50 times concurrently", async () => {
     const replies = await Promise.all(
       Array.from({ length: 50 }, () => deposit({ amount: 1, reference: "r" })),
     );
@@ -188,7 +188,7 @@ describe("References of deposits", () => {
     expect((await account())["balance"]).toBe(1);
   });
 
-  test("MN3 stores a used reference over a restart", async () => {
+  test("MN3 a used reference is stored over a restart", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-deposit-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const body = { amount: 1, reference: "r" };
@@ -206,14 +206,14 @@ describe("References of deposits", () => {
   });
 
   test.each([[""], ["x".repeat(257)], ["x".repeat(10_000)], ["\ud800"], [1], [null], [[]]])(
-    "MN3 refuses a reference of %j with 400",
+    "MN3 the relay refuses a reference of %j with 400",
     async (reference) => {
       expect(await deposit({ amount: 1, reference })).toMatchObject({ status: 400 });
       expect((await account())["balance"]).toBe(0);
     },
   );
 
-  test("MN16 stores a reference and a description as plain text", async () => {
+  test("MN16 the relay stores a reference and a description as plain text", async () => {
     const text = "'; DROP TABLE accounts; -- \u0000\n\u{1f600}";
     await deposit({ amount: 1, reference: text, description: text });
     expect((await account())["transactions"]).toMatchObject([
@@ -228,7 +228,7 @@ describe("References of deposits", () => {
   });
 
   test.each(["EUR", "usd", "", null])(
-    "refuses a deposit in the currency %j with 400",
+    "the relay refuses a deposit in the currency %j with 400",
     async (currency) => {
       expect(await deposit({ amount: 1, currency })).toMatchObject({ status: 400 });
     },
@@ -236,7 +236,7 @@ describe("References of deposits", () => {
 });
 
 describe("Access to accounts", () => {
-  test("MN4, MN5 refuses a deposit under an agent's token with 403, for itself and for others", async () => {
+  test("MN4, MN5 the relay refuses a deposit under an agent's token with 403, for itself and for others", async () => {
     const other = await t.createAgent();
     for (const to of [agent, other]) {
       expect(await t.as(agent, "POST", path(to), { amount: 1 })).toMatchObject({
@@ -249,7 +249,7 @@ describe("Access to accounts", () => {
   });
 
   test.each(["balance", "transactions", "settlements"])(
-    "MN4, MN5 shows the %s of an account to its owner and the operator only",
+    "MN4, MN5 the relay shows the %s of an account to its owner and the operator only",
     async (what) => {
       const other = await t.createAgent();
       expect(await t.as(agent, "GET", path(agent, what))).toMatchObject({ status: 200 });

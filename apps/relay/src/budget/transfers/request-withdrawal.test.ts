@@ -29,7 +29,7 @@ const balanceOf = async (agent: TestAgent) => {
 };
 
 describe("Withdrawals", () => {
-  test("debits a withdrawal from the balance at once and shows it as pending", async () => {
+  test("a withdrawal is debited from the balance at once and shown as pending", async () => {
     const agent = await createBuyer(t, 10);
     const { status, body } = await ask(agent, 3.5);
     expect(status).toBe(201);
@@ -52,7 +52,7 @@ describe("Withdrawals", () => {
     await expectConsistentBooks(t, { deposits: 10, withdrawals: 0, balances: 6.5, holds: 3.5 });
   });
 
-  test("removes the money of a completed withdrawal from the relay", async () => {
+  test("a completed withdrawal removes its money from the relay", async () => {
     const agent = await createBuyer(t, 10);
     const id = idOf(await ask(agent, 3));
     expect(await complete(id)).toMatchObject({
@@ -63,7 +63,7 @@ describe("Withdrawals", () => {
     await expectConsistentBooks(t, { deposits: 10, withdrawals: 3, balances: 7, holds: 0 });
   });
 
-  test("returns a failed withdrawal, and the rows add up to the balance", async () => {
+  test("a failed withdrawal returns its money, and the rows add up to the balance", async () => {
     const agent = await createBuyer(t, 10);
     const id = idOf(await ask(agent, 3));
     expect(await fail(id)).toMatchObject({
@@ -76,7 +76,7 @@ describe("Withdrawals", () => {
     await expectConsistentBooks(t, { withdrawals: 0, balances: 10, holds: 0 });
   });
 
-  test("returns a failed withdrawal into an account that meanwhile reached its limit", async () => {
+  test("a failed withdrawal returns its money into an account that meanwhile reached its limit", async () => {
     const agent = await createBuyer(t, 1e9);
     const id = idOf(await ask(agent, 1e9));
     for (let i = 0; i < 8; i += 1) await t.deposit(agent, 1e9);
@@ -87,7 +87,7 @@ describe("Withdrawals", () => {
   });
 
   test.each(["complete", "fail"] as const)(
-    "refuses to resolve a withdrawal again after the decision to %s it",
+    "the relay refuses to resolve a withdrawal again after the decision to %s it",
     async (first) => {
       const agent = await createBuyer(t, 10);
       const id = idOf(await ask(agent, 3));
@@ -103,14 +103,14 @@ describe("Withdrawals", () => {
     },
   );
 
-  test("resolves a withdrawal once when both decisions arrive concurrently", async () => {
+  test("the relay resolves a withdrawal once when both decisions arrive concurrently", async () => {
     const id = idOf(await ask(await createBuyer(t, 10), 3));
     const replies = await Promise.all([complete(id), fail(id), complete(id)]);
     expect(countStatuses(replies)).toEqual({ 200: 1, 409: 2 });
     await expectConsistentBooks(t);
   });
 
-  test("refuses a withdrawal above the balance, and accepts one of several for the whole balance", async () => {
+  test("the relay refuses a withdrawal above the balance, and accepts one of several for the whole balance", async () => {
     const agent = await createBuyer(t, 10);
     expect(await ask(agent, 10.000001)).toMatchObject({
       status: 402,
@@ -122,15 +122,18 @@ describe("Withdrawals", () => {
     await expectConsistentBooks(t, { balances: 0, holds: 10 });
   });
 
-  test.each([0, -1, 0.0000001, 1e10, "3"])("refuses a withdrawal of %s", async (amount) => {
-    const agent = await createBuyer(t, 10);
-    expect(await ask(agent, amount as number)).toMatchObject({ status: 400 });
-    expect(await balanceOf(agent)).toMatchObject({ balance: 10 });
-  });
+  test.each([0, -1, 0.0000001, 1e10, "3"])(
+    "the relay refuses a withdrawal of %s",
+    async (amount) => {
+      const agent = await createBuyer(t, 10);
+      expect(await ask(agent, amount as number)).toMatchObject({ status: 400 });
+      expect(await balanceOf(agent)).toMatchObject({ balance: 10 });
+    },
+  );
 });
 
 describe("Lists of withdrawals", () => {
-  test("lists an agent's withdrawals newest first, page by page", async () => {
+  test("the relay lists an agent's withdrawals newest first, page by page", async () => {
     const agent = await createBuyer(t, 10);
     const ids = [];
     for (let i = 0; i < 3; i += 1) {
@@ -145,7 +148,7 @@ describe("Lists of withdrawals", () => {
     expect(second.body["next_cursor"]).toBeNull();
   });
 
-  test("lists the withdrawals of all agents by status to the operator only", async () => {
+  test("the relay lists the withdrawals of all agents by status to the operator only", async () => {
     const [ann, bob] = [await createBuyer(t, 10), await createBuyer(t, 10)];
     const [paid, open] = [idOf(await ask(ann, 1)), idOf(await ask(bob, 2))];
     await complete(paid);
@@ -157,7 +160,7 @@ describe("Lists of withdrawals", () => {
     expect(await t.as(ann, "GET", admin)).toMatchObject({ status: 403 });
   });
 
-  test("accepts a withdrawal from the owner of the account only", async () => {
+  test("the relay accepts a withdrawal from the owner of the account only", async () => {
     const [agent, other] = [await createBuyer(t, 10), await t.createAgent()];
     const path = of(agent, "withdrawals");
     const body = { amount: 1, destination: "mine" };

@@ -61,7 +61,7 @@ const failures = (count = 1) =>
   expect.poll(() => t.listLogged("mcp.forward_failed")).toHaveLength(count);
 
 describe("a task for an agent that has only an endpoint", () => {
-  test("is executed by its agent_task, and settled by the returned receipt", async () => {
+  test("a task for an agent with only an endpoint is executed by its agent_task, and settled by the returned receipt", async () => {
     const endpoint = opened(await startMcpEndpoint(proves));
     await registerEndpoint(t, worker, endpoint.url);
     const task = await submitAcceptedTask(t, boss, worker, {
@@ -82,7 +82,7 @@ describe("a task for an agent that has only an endpoint", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
-  test("B1: is not called for a task from before its listing, which would be done for nothing", async () => {
+  test("B1: an endpoint is not called for a task from before its listing, which would be done for nothing", async () => {
     const late = await t.createAgent();
     const free = await submitAcceptedTask(t, boss, late);
     await putListing(t, late, 2);
@@ -104,7 +104,7 @@ describe("a task for an agent that has only an endpoint", () => {
     expect(endpoint.calls).toHaveLength(1);
   });
 
-  test("carries its delegation token as JSON text", async () => {
+  test("a task carries its delegation token as JSON text to the endpoint", async () => {
     const endpoint = opened(await startMcpEndpoint(proves));
     await registerEndpoint(t, worker, endpoint.url);
     const delegation_token = issueToken(t, boss, worker);
@@ -135,7 +135,7 @@ describe("a task for an agent that has only an endpoint", () => {
     expect(await t.getBalance(worker)).toBe(1.9);
   });
 
-  test("fails without a payment when the endpoint reports failure", async () => {
+  test("a task fails without a payment when the endpoint reports failure", async () => {
     const answer = ({ relay_task_id: task_id, prompt }: TaskArguments) =>
       textResult(
         JSON.stringify(
@@ -151,7 +151,7 @@ describe("a task for an agent that has only an endpoint", () => {
     expect(await t.getBalance(boss)).toBe(10);
   });
 
-  test("is executed by servers of older revisions, whose sessions are ended", async () => {
+  test("a task is executed by servers of older revisions, whose sessions are ended", async () => {
     const endpoint = opened(await startSessionEndpoint(proves));
     await registerEndpoint(t, worker, endpoint.url);
     await ended(await submitAcceptedTask(t, boss, worker));
@@ -161,7 +161,7 @@ describe("a task for an agent that has only an endpoint", () => {
 });
 
 describe("HO12 the relay signs in at an endpoint", () => {
-  test("authenticates with a token for this agent alone", async () => {
+  test("the relay authenticates at an endpoint with a token for this agent alone", async () => {
     const endpoint = opened(await startMcpEndpoint(proves));
     await registerEndpoint(t, worker, endpoint.url);
     await ended(await submitAcceptedTask(t, boss, worker));
@@ -346,7 +346,7 @@ describe("the timeout of a forward", () => {
   test.each<[string, Record<string, unknown>, number]>([
     ["330 s", {}, 330_000],
     ["the submitter's wall clock", { wall_clock_ms: 5_000 }, 5_000],
-  ])("is %s", async (_, body, ms) => {
+  ])("the timeout of a forward is %s", async (_, body, ms) => {
     const endpoint = opened(await startMcpEndpoint(silent));
     await registerEndpoint(t, worker, endpoint.url);
     const task = await submitAcceptedTask(t, boss, worker, body);
@@ -357,7 +357,7 @@ describe("the timeout of a forward", () => {
     await expectWaiting(task);
   });
 
-  test("is the remaining lifetime of the task, if that is less", async () => {
+  test("the timeout of a forward is the remaining lifetime of the task, if that is less", async () => {
     const endpoint = opened(await startMcpEndpoint(silent));
     const task = await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(890_000);
@@ -370,7 +370,7 @@ describe("the timeout of a forward", () => {
     expect(await t.getBalance(boss)).toBe(10);
   });
 
-  test("is not extended by a body that arrives byte by byte", async () => {
+  test("the timeout of a forward is not extended by a body that arrives byte by byte", async () => {
     const endpoint = opened(
       await startHttpEndpoint((_, response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });

@@ -53,15 +53,15 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
     expect(tasks.body).toMatchObject({ tasks: [] });
   }
 
-  test("may name relays that are unknown here, up to the specification's chain of three", async () => {
+  test("a direct peer may name relays that are unknown here, up to the specification's chain of three", async () => {
     expect(await sends(0.857375, [stranger(1), stranger(2)])).toMatchObject({ status: 202 });
   });
 
-  test("may not pay less than a chain of three allows, whatever it names", async () => {
+  test("a direct peer may not pay less than a chain of three allows, whatever it names", async () => {
     await expectRefused(() => sends(0.857374, [stranger(1), stranger(2), stranger(3)]));
   });
 
-  test("must pay the direct price for a listing whose federation_hops is 1", async () => {
+  test("a direct peer must pay the direct price for a listing whose federation_hops is 1", async () => {
     expect(await list(t, worker, { federation_hops: 1 })).toMatchObject({
       status: 200,
       body: { federation_hops: 1 },
@@ -71,13 +71,13 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
     expect(await sends(0.95, [stranger(1)])).toMatchObject({ status: 202 });
   });
 
-  test("may name one for a listing whose federation_hops is 2", async () => {
+  test("a direct peer may name one relay for a listing whose federation_hops is 2", async () => {
     await list(t, worker, { federation_hops: 2 });
     await expectRefused(() => sends(0.902499, [stranger(1), stranger(2)]));
     expect(await sends(0.9025, [stranger(1), stranger(2)])).toMatchObject({ status: 202 });
   });
 
-  test("may not name a peer of this relay without that peer's signature", async () => {
+  test("a direct peer may not name a peer of this relay without that peer's signature", async () => {
     const other = await createFakePeer(t).completeHandshake();
     await expectRefused(() => sends(0.9025, [other.relayId]));
     const own = other.createForward({ target_agent: worker.agentId, to: peer.relayId });
@@ -85,7 +85,7 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
     await expectRefused(() => sends(0.9025, [other.relayId], { relayed: ofAnotherTask }));
   });
 
-  test("may name a peer of this relay with that peer's signature, until it is removed", async () => {
+  test("a direct peer may name a peer of this relay with that peer's signature, until it is removed", async () => {
     await list(t, worker, { federation_hops: 1 });
     const other = await createFakePeer(t).completeHandshake();
     const signed = () => {
@@ -102,7 +102,7 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
     expect(late).toMatchObject({ status: 402, body: { code: "forward.underpaid" } });
   });
 
-  test("receives the name of the wrong member", async () => {
+  test("a wrong member of a forward or a listing is named in the refusal", async () => {
     const wrong = await sends(0.95, [], { relayed: "none" });
     expect(wrong).toMatchObject({ status: 400, body: { code: "request.invalid" } });
     expect(wrong.text).toContain("relayed");
@@ -114,8 +114,8 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
   });
 });
 
-describe("A11: a relay in the middle", () => {
-  test("shows the next relay the forward that it received, without the task", async () => {
+describe("A11: middle relays", () => {
+  test("a relay in the middle shows the next relay the forward that it received, without the task", async () => {
     const t = await startTestRelay(federated);
     const { forward, passed } = await relayTask(t);
     const { task_payload, ...members } = forward;
@@ -126,18 +126,23 @@ describe("A11: a relay in the middle", () => {
   test.each([
     ["an empty list of capabilities", { prompt: "work", required_capabilities: [] }],
     ["a member of a later version", { prompt: "work", tone: "polite" }],
-  ])("passes on a task with %s as it came, or the signature would not hold", async (_, given) => {
-    const t = await startTestRelay(federated);
-    const { forward, passed, origin } = await relayTask(t, undefined, { task_payload: given });
-    const { task_payload, ...members } = forward;
-    expect(passed["task_payload"]).toEqual(task_payload);
-    const { relayed: shown } = passed as { relayed: object };
-    expect(shown).toEqual(members);
-    expect(verifyJson({ ...shown, task_payload: given }, hexToBytes(origin.publicKey))).toBe(true);
-    await t.close();
-  });
+  ])(
+    "a relay in the middle passes on a task with %s as it came, or the signature would not hold",
+    async (_, given) => {
+      const t = await startTestRelay(federated);
+      const { forward, passed, origin } = await relayTask(t, undefined, { task_payload: given });
+      const { task_payload, ...members } = forward;
+      expect(passed["task_payload"]).toEqual(task_payload);
+      const { relayed: shown } = passed as { relayed: object };
+      expect(shown).toEqual(members);
+      expect(verifyJson({ ...shown, task_payload: given }, hexToBytes(origin.publicKey))).toBe(
+        true,
+      );
+      await t.close();
+    },
+  );
 
-  test("omits a forward that is too large beside its task", async () => {
+  test("a relay in the middle omits a forward that is too large beside its task", async () => {
     const t = await startTestRelay(federated);
     const { passed } = await relayTask(t, undefined, { ballast: "x".repeat(16_384) });
     expect(passed).not.toHaveProperty("relayed");
@@ -158,34 +163,40 @@ describe("A11: a relay in the middle", () => {
       1,
       "refused",
     ],
-  ])("forwards a task that the next relay has %s", async (_, isKnown, federation_hops, end) => {
-    const network = await startNetwork(["beta", "gamma"], [[0, 1]]);
-    const [b, c] = network.sites as [TestSite, TestSite];
-    const worker = await c.createWorker(1);
-    await list(c, worker, { federation_hops });
-    const origin = await createFakePeer(b).completeHandshake();
-    if (isKnown) await completeHandshakeWith(origin, c);
-    // Beta knows the worker by its own search.
-    await b.as(await b.createAgent(), "GET", `/api/v1/agents/${worker.agentId}`);
-    const taken = await origin.forward({
-      target_agent: worker.agentId,
-      public_key: worker.publicKey,
-      ...pays(0.95),
-      routing_choice: {
-        composite: 0.5,
-        path: [...pathOf(origin.relayId, b.relayId, c.relayId).path, worker.agentId],
-      },
-    });
-    expect(taken).toMatchObject({ status: 202 });
-    const said = (what: string) => c.listLogged(`federation.task.${what}`);
-    const [line] = await waitUntil(() => said(end).length > 0 && said(end), "the next one answers");
-    expect(line).toMatchObject({
-      correlationId: taken.body["task_id"],
-      ...(end === "refused" && { code: "forward.underpaid" }),
-    });
-    expect([...said("taken"), ...said("refused")]).toHaveLength(1);
-    await network.close();
-  });
+  ])(
+    "a relay in the middle forwards a task that the next relay has %s",
+    async (_, isKnown, federation_hops, end) => {
+      const network = await startNetwork(["beta", "gamma"], [[0, 1]]);
+      const [b, c] = network.sites as [TestSite, TestSite];
+      const worker = await c.createWorker(1);
+      await list(c, worker, { federation_hops });
+      const origin = await createFakePeer(b).completeHandshake();
+      if (isKnown) await completeHandshakeWith(origin, c);
+      // Beta knows the worker by its own search.
+      await b.as(await b.createAgent(), "GET", `/api/v1/agents/${worker.agentId}`);
+      const taken = await origin.forward({
+        target_agent: worker.agentId,
+        public_key: worker.publicKey,
+        ...pays(0.95),
+        routing_choice: {
+          composite: 0.5,
+          path: [...pathOf(origin.relayId, b.relayId, c.relayId).path, worker.agentId],
+        },
+      });
+      expect(taken).toMatchObject({ status: 202 });
+      const said = (what: string) => c.listLogged(`federation.task.${what}`);
+      const [line] = await waitUntil(
+        () => said(end).length > 0 && said(end),
+        "the next one answers",
+      );
+      expect(line).toMatchObject({
+        correlationId: taken.body["task_id"],
+        ...(end === "refused" && { code: "forward.underpaid" }),
+      });
+      expect([...said("taken"), ...said("refused")]).toHaveLength(1);
+      await network.close();
+    },
+  );
 });
 
 /** Completes a handshake of the same relay with another site. */

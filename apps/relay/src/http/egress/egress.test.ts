@@ -98,7 +98,7 @@ describe("checkUrl", () => {
     ["data:text/plain,a", "egress.scheme_refused"],
     ["http://user@agent.example/", "egress.credentials_refused"],
     ["http://user:pass@agent.example/", "egress.credentials_refused"],
-  ])("checks %j as %s", (url, expected) => {
+  ])("checkUrl checks %j as %s", (url, expected) => {
     expect(verdict(url)).toBe(expected);
   });
 
@@ -112,7 +112,7 @@ describe("checkUrl", () => {
     "http://[fd00:ec2::254]/",
     "http://[64:ff9b::a9fe:a9fe]/",
     "http://100.100.100.200/",
-  ])("refuses %s with every setting", (url) => {
+  ])("checkUrl refuses %s with every setting", (url) => {
     for (const privateEndpoints of ["allow", "block", "auto"] as const) {
       expect(verdict(url, { privateEndpoints })).toBe("egress.address_refused");
     }
@@ -154,7 +154,7 @@ describe("checkUrl", () => {
 });
 
 describe("fetch", () => {
-  test("passes method, headers, body and response through", async () => {
+  test("fetch passes method, headers, body and response through", async () => {
     const port = await serve((request, response) => {
       let body = "";
       request.on("data", (chunk: Buffer) => (body += chunk.toString()));
@@ -176,7 +176,7 @@ describe("fetch", () => {
     expectTypeOf(fetch).toExtend<(url: string | URL, init?: RequestInit) => Promise<Response>>();
   });
 
-  test("returns a response without a body and one with an error status", async () => {
+  test("fetch returns a response without a body and one with an error status", async () => {
     const port = await serve((request, response) => {
       response.writeHead(request.url === "/empty" ? 204 : 500).end();
     });
@@ -186,7 +186,7 @@ describe("fetch", () => {
     expect((await fetch(`http://127.0.0.1:${port}/broken`)).status).toBe(500);
   });
 
-  test("throws the code of checkUrl before anything is sent", async () => {
+  test("fetch throws the code of checkUrl before anything is sent", async () => {
     let requests = 0;
     const port = await serve((_, response) => response.end(String((requests += 1))));
     const blocking = open({ privateEndpoints: "block" });
@@ -214,7 +214,7 @@ describe("fetch", () => {
     },
   );
 
-  test("reports a closed port and an unknown name as unreachable", async () => {
+  test("fetch reports a closed port and an unknown name as unreachable", async () => {
     const port = await closedPort();
     const { fetch } = open();
     expect(await codeOf(fetch(`http://127.0.0.1:${port}/`))).toBe("egress.unreachable");
@@ -231,12 +231,12 @@ describe("fetch", () => {
     );
   });
 
-  test("reports a connection that breaks after the request as failed", async () => {
+  test("fetch reports a connection that breaks after the request as failed", async () => {
     const port = await serve((request) => request.socket.destroy());
     expect(await codeOf(open().fetch(`http://127.0.0.1:${port}/`))).toBe("egress.failed");
   });
 
-  test("reports a server without HTTP as failed", async () => {
+  test("fetch reports a server without HTTP as failed", async () => {
     const server = createTcpServer((socket) => socket.end("hello\r\n\r\n")).listen(0, "127.0.0.1");
     await once(server, "listening");
     cleanups.push(() => server.close());
@@ -248,7 +248,7 @@ describe("fetch", () => {
 describe("the resolved address", () => {
   const greet: RequestListener = (request, response) => response.end(request.headers.host);
 
-  test("connects to the resolved address, resolves once and keeps the name in the Host header", async () => {
+  test("fetch connects to the resolved address, resolves once and keeps the name in the Host header", async () => {
     const port = await serve(greet);
     const { resolve, asked } = resolving(["127.0.0.1"], ["169.254.169.254"]);
     const answer = await open({ resolve }).fetch(`http://agent.example:${port}/`);
@@ -256,7 +256,7 @@ describe("the resolved address", () => {
     expect(asked).toEqual(["agent.example"]);
   });
 
-  test("refuses a name that changes from a public to a private address", async () => {
+  test("fetch refuses a name that changes from a public to a private address", async () => {
     const { resolve } = resolving(["127.0.0.1"]);
     const port = await serve(greet);
     const egress = open({ resolve, privateEndpoints: "auto", baseUrl: "https://relay.example" });
@@ -274,7 +274,7 @@ describe("the resolved address", () => {
     },
   );
 
-  test("leaves refused addresses out of several", async () => {
+  test("fetch leaves refused addresses out of several", async () => {
     const port = await serve(greet);
     const { fetch } = open(resolving(["169.254.169.254", "127.0.0.1"]));
     expect((await fetch(`http://agent.example:${port}/`)).status).toBe(200);
@@ -284,7 +284,7 @@ describe("the resolved address", () => {
 describe("limits", () => {
   const kibibyte = "x".repeat(1_024);
 
-  test("refuses a response with a declared length above the limit before reading it", async () => {
+  test("fetch refuses a response with a declared length above the limit before reading it", async () => {
     const port = await serve((_, response) => {
       response.writeHead(200, { "content-length": "2049" });
       response.write(kibibyte);
@@ -293,7 +293,7 @@ describe("limits", () => {
     expect(await codeOf(fetch(`http://127.0.0.1:${port}/`))).toBe("egress.response_too_large");
   });
 
-  test("reads a response of the maximum length and aborts one byte beyond it", async () => {
+  test("fetch reads a response of the maximum length and aborts one byte beyond it", async () => {
     const port = await serve((request, response) => {
       response.write(kibibyte);
       response.write(kibibyte);
@@ -306,7 +306,7 @@ describe("limits", () => {
     expect(await codeOf(more.text())).toBe("egress.response_too_large");
   });
 
-  test("aborts an endless response at the sender", async () => {
+  test("fetch aborts an endless response at the sender", async () => {
     let closed: () => void = () => undefined;
     const hungUp = new Promise<void>((resolve) => (closed = resolve));
     const port = await serve((_, response) => {
@@ -322,7 +322,7 @@ describe("limits", () => {
     await hungUp;
   });
 
-  test("counts a compressed response by its decompressed size", async () => {
+  test("fetch counts a compressed response by its decompressed size", async () => {
     const packed = gzipSync(Buffer.alloc(8 * 1_048_576));
     const port = await serve((_, response) => {
       response.writeHead(200, { "content-encoding": "gzip", "content-length": packed.length });
@@ -347,12 +347,12 @@ describe("limits", () => {
     expect(await codeOf(answer.text())).toBe("egress.timeout");
   });
 
-  test("reports unreachable when no connection is made within the timeout", async () => {
+  test("fetch reports unreachable when no connection is made within the timeout", async () => {
     const { fetch } = open({ connectTimeoutMs: 50, resolve: () => undefined });
     expect(await codeOf(fetch("http://slow.example/"))).toBe("egress.unreachable");
   });
 
-  test("aborts a call by the caller's signal with the caller's reason", async () => {
+  test("fetch aborts a call by the caller's signal with the caller's reason", async () => {
     const port = await serve(() => undefined);
     const stop = new AbortController();
     const call = open().fetch(`http://127.0.0.1:${port}/`, { signal: stop.signal });
@@ -361,7 +361,7 @@ describe("limits", () => {
     await expect(call).rejects.toBe(reason);
   });
 
-  test("aborts reading a response by the caller's signal", async () => {
+  test("fetch aborts reading a response by the caller's signal", async () => {
     const port = await serve((_, response) => void response.write("x"));
     const stop = new AbortController();
     const answer = await open().fetch(`http://127.0.0.1:${port}/`, { signal: stop.signal });
@@ -370,7 +370,7 @@ describe("limits", () => {
     await expect(text).rejects.toThrow("task cancelled");
   });
 
-  test("cancels every timer when a call ends in any way", async () => {
+  test("fetch cancels every timer when a call ends in any way", async () => {
     let running = 0;
     const counting: EgressOptions["schedule"] = (ms, task) => {
       running += 1;

@@ -61,7 +61,7 @@ const addresses: Record<AddressClass, readonly string[]> = {
 };
 
 for (const [found, texts] of Object.entries(addresses)) {
-  test.each(texts)(`classifies %s as ${found}`, (text) => {
+  test.each(texts)(`%s is classified as ${found}`, (text) => {
     expect(classifyAddress(text)).toBe(found);
   });
 }

@@ -14,7 +14,7 @@ test.each([
   ["1.2.3.4:80", undefined],
   ["localhost", undefined],
   ["", undefined],
-])("normalises %j to %j", (text, canonical) => {
+])("the address %j is normalised to %j", (text, canonical) => {
   expect(canonicalizeAddress(text)).toBe(canonical);
 });
 
@@ -33,11 +33,11 @@ test.each([
   ["10.0.0.0/08x", undefined],
   ["fe80::1%eth0/64", undefined],
   ["proxy.internal", undefined],
-])("parses the range %j as %j", (text, range) => {
+])("the range %j is parsed as %j", (text, range) => {
   expect(parseCidr(text)).toEqual(range);
 });
 
-test("matches the first and the last address of a range but not their neighbours", () => {
+test("a matcher accepts the first and the last address of a range but not their neighbours", () => {
   const matches = createAddressMatcher(["172.16.0.0/12", "fc00::/7"]);
   const inside = ["172.16.0.0", "172.31.255.255", "fc00::", "fdff:ffff::1"];
   const outside = ["172.15.255.255", "172.32.0.0", "fbff::1", "fe00::", "::1"];

@@ -136,7 +136,7 @@ describe("names of DNS servers", () => {
     await Promise.all(silent);
   });
 
-  test("waits a moment only for the family that is not answered", async () => {
+  test("the resolver waits a moment only for the family that is not answered", async () => {
     const { find } = await openResolver();
     const began = performance.now();
     expect(await find("here.test")).toEqual(["127.0.0.1"]);
@@ -146,18 +146,18 @@ describe("names of DNS servers", () => {
   test.each([
     [4, ["127.0.0.1"]],
     [6, ["::1"]],
-  ])("returns only addresses of family %i when asked so", async (family, expected) => {
+  ])("the resolver returns only addresses of family %i when asked so", async (family, expected) => {
     const { find } = await openResolver();
     expect(await find("both.test", family)).toEqual(expected);
   });
 
-  test("tries the search domains for a name that does not exist as it is given", async () => {
+  test("the resolver tries the search domains for a name that does not exist as it is given", async () => {
     const { find, asked } = await openResolver({ searchDomains: ["dept.test", "corp.test"] });
     expect(await find("short")).toEqual(["127.0.0.1", "::1"]);
     expect([...new Set(asked)]).toEqual(["short", "short.dept.test", "short.corp.test"]);
   });
 
-  test("rejects a name that no server knows with the code of the given name", async () => {
+  test("the resolver rejects a name that no server knows with the code of the given name", async () => {
     const { find } = await openResolver({ searchDomains: ["corp.test"] });
     await expect(find("nowhere.test")).rejects.toMatchObject({
       code: "ENOTFOUND",
@@ -167,19 +167,22 @@ describe("names of DNS servers", () => {
 });
 
 describe("names of this machine", () => {
-  test("answers a name of the hosts file without a question", async () => {
+  test("the resolver answers a name of the hosts file without a question", async () => {
     const { find, asked } = await openResolver({ hosts: parseHosts("192.0.2.7 db.internal db") });
     expect(await find("DB.internal.")).toEqual(["192.0.2.7"]);
     expect(asked).toEqual([]);
   });
 
-  test.each(["localhost", "agent.localhost"])("knows %s as this machine", async (name) => {
-    const { find, asked } = await openResolver();
-    expect(await find(name)).toEqual(["127.0.0.1", "::1"]);
-    expect(asked).toEqual([]);
-  });
+  test.each(["localhost", "agent.localhost"])(
+    "the resolver knows %s as this machine",
+    async (name) => {
+      const { find, asked } = await openResolver();
+      expect(await find(name)).toEqual(["127.0.0.1", "::1"]);
+      expect(asked).toEqual([]);
+    },
+  );
 
-  test("reads several lines and comments of a hosts file", () => {
+  test("the resolver reads several lines and comments of a hosts file", () => {
     const hosts = parseHosts(
       "127.0.0.1 localhost\n# 192.0.2.1 old\n192.0.2.2\tdb  Db2 # both\n2001:db8::2 db\n\n",
     );
@@ -196,11 +199,11 @@ describe("names of this machine", () => {
     ["nameserver 192.0.2.53\nsearch a.test b.test\n", ["a.test", "b.test"]],
     ["domain old.test\nsearch new.test\n", ["new.test"]],
     ["search .\n", []],
-  ])("reads the search domains of %j", (text, domains) => {
+  ])("the resolver reads the search domains of %j", (text, domains) => {
     expect(parseSearchDomains(text)).toEqual(domains);
   });
 
-  test("appends no search domain to a complete name", () => {
+  test("the resolver appends no search domain to a complete name", () => {
     expect(listCandidates("agent.example.", ["corp.test"])).toEqual(["agent.example."]);
     expect(listCandidates("agent", ["corp.test"])).toEqual(["agent", "agent.corp.test"]);
   });

@@ -45,7 +45,7 @@ test.each([
   expect(resolve(one, undefined) === resolve(other, undefined)).toBe(isSame);
 });
 
-test("counts a client as the same although it changes its X-Forwarded-For with every request", () => {
+test("a client counts as the same although it changes its X-Forwarded-For with every request", () => {
   const direct = createClientIpResolver([]);
   const behindProxy = createClientIpResolver(proxies);
   for (let attempt = 0; attempt < 50; attempt += 1) {

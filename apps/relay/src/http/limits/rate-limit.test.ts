@@ -13,7 +13,7 @@ function limiterAt(start: number, options: { scale?: number; maxEntries?: number
 }
 
 describe("the sliding window", () => {
-  test("refuses the 31st call within 60 s and allows it once the first has left the window", () => {
+  test("the limiter refuses the 31st call within 60 s and allows it once the first has left the window", () => {
     const { clock, limiter } = limiterAt(0);
     for (let call = 0; call < 30; call += 1) {
       expect(limiter.take(30, minute, "write 192.0.2.1").allowed).toBe(true);
@@ -26,7 +26,7 @@ describe("the sliding window", () => {
     expect(limiter.take(30, minute, "write 192.0.2.1").allowed).toBe(false);
   });
 
-  test("does not extend the window by a refused call", () => {
+  test("a refused call does not extend the window", () => {
     const { clock, limiter } = limiterAt(0);
     limiter.take(1, minute, "a");
     for (clock.time = 1; clock.time < minute; clock.time += 1_000) {
@@ -36,7 +36,7 @@ describe("the sliding window", () => {
     expect(limiter.take(1, minute, "a").allowed).toBe(true);
   });
 
-  test("counts each key and each window length separately", () => {
+  test("the limiter counts each key and each window length separately", () => {
     const { limiter } = limiterAt(0);
     expect(limiter.take(1, minute, "read a").allowed).toBe(true);
     expect(limiter.take(1, minute, "read b").allowed).toBe(true);
@@ -62,7 +62,7 @@ describe("the sliding window", () => {
     expect(limiter.take(2, minute, "a").allowed).toBe(true);
   });
 
-  test("decides like a plain list of call times", () => {
+  test("the limiter decides like a plain list of call times", () => {
     const step = fc.record({
       key: fc.constantFrom("a", "b", "c"),
       wait: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 120 })),
@@ -94,7 +94,7 @@ describe("the sliding window", () => {
     );
   });
 
-  test("counts exactly beyond its initial capacity", () => {
+  test("the limiter counts exactly beyond its initial capacity", () => {
     const { clock, limiter } = limiterAt(0);
     let allowed = 0;
     for (let call = 0; call < 20_000; call += 1) {
@@ -144,7 +144,7 @@ describe("memory", () => {
     expect(held() - before).toBeLessThan(20);
   });
 
-  test("drops the oldest calls first beyond maxEntries keys", () => {
+  test("the limiter drops the oldest calls first beyond maxEntries keys", () => {
     const { limiter } = limiterAt(0, { maxEntries: 10 });
     for (let key = 0; key < 10; key += 1) limiter.take(1, minute, `k${key}`);
     expect(limiter.take(1, minute, "k0").allowed).toBe(false);
@@ -153,7 +153,7 @@ describe("memory", () => {
     expect(limiter.take(1, minute, "k0").allowed).toBe(true);
   });
 
-  test("still counts the last call of each recent key during a flood", () => {
+  test("the limiter still counts the last call of each recent key during a flood", () => {
     const keys = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 300 });
     fc.assert(
       fc.property(keys, (called) => {

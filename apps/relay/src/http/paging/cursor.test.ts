@@ -27,7 +27,7 @@ describe("a cursor", () => {
     },
   );
 
-  test("refuses the cursor of a list with other keys", () => {
+  test("a cursor of a list with other keys is refused", () => {
     const ofIds = encodeCursor(rows, 2, keyOf) ?? "";
     expect(decodeCursor(ofIds, /^\d{1,15}$/)).toMatchObject({ ok: false, code: "request.invalid" });
     const ofNumbers = encodeCursor([{ id: "17" }], 1, keyOf) ?? "";

@@ -65,7 +65,7 @@ test("a page has the requested number of rows, 50 by default", async () => {
   expect(await asked()).toMatchObject({ body: { rows: many.slice(0, limits.defaultPageSize) } });
 });
 
-test("refuses a cursor of another list without reading rows", async () => {
+test("a cursor of another list is refused without reading rows", async () => {
   const find = () => Promise.reject(new Error("was read"));
   const cursor = Buffer.from("a").toString("base64url");
   const list = { order: numberAscending, find, keyOf: Number, show: () => ({}) };

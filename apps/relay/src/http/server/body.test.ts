@@ -35,14 +35,14 @@ describe("a body's media type", () => {
     "Application/JSON; charset=utf-8",
     "application/ld+json",
     "application/vnd.agent.v1+json ;v=1",
-  ])("accepts the media type %s", async (type) => {
+  ])("the relay accepts the media type %s", async (type) => {
     expect(await readBodyText(requestOf("{}", { "content-type": type }))).toEqual({
       ok: true,
       text: "{}",
     });
   });
 
-  test("accepts a body without a media type", async () => {
+  test("the relay accepts a body without a media type", async () => {
     const request = requestOf(new TextEncoder().encode("{}"));
     expect(request.headers.has("content-type")).toBe(false);
     expect(await readBodyText(request)).toMatchObject({ ok: true });
@@ -56,14 +56,14 @@ describe("a body's media type", () => {
     "application/json5",
     "text/json",
     "application/xml",
-  ])("refuses the media type %s", async (type) => {
+  ])("the relay refuses the media type %s", async (type) => {
     expect(await readBodyText(requestOf("{}", { "content-type": type }))).toMatchObject({
       code: "request.media_type",
     });
   });
 
   test.each(["gzip", "br", "identity"])(
-    "refuses a body with %s encoding without reading it",
+    "the relay refuses a body with %s encoding without reading it",
     async (encoding) => {
       const request = requestOf("{}", {
         "content-type": "application/json",
@@ -79,7 +79,7 @@ describe("a body's size", () => {
   const json = { "content-type": "application/json" };
 
   test.each([limits.requestBytes, limits.requestBytes + 1])(
-    "accepts up to the limit and refuses more: %i bytes",
+    "a body may have up to the limit and not more: %i bytes",
     async (length) => {
       const text = ofBytes(length);
       const expected =
@@ -92,12 +92,12 @@ describe("a body's size", () => {
     },
   );
 
-  test("counts the size in bytes, not in characters", async () => {
+  test("the size of a body is counted in bytes, not in characters", async () => {
     const text = JSON.stringify("é".repeat(limits.requestBytes / 2));
     expect(await readBodyText(requestOf(text, json))).toMatchObject({ code: "request.too_large" });
   });
 
-  test("stops reading a body beyond the limit", async () => {
+  test("the relay stops reading a body beyond the limit", async () => {
     let given = 0;
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -113,7 +113,7 @@ describe("a body's size", () => {
 });
 
 describe("a body's bytes", () => {
-  test("accepts chunks that end within a character", async () => {
+  test("a body may arrive in chunks that end within a character", async () => {
     const bytes = new TextEncoder().encode('{"a":"\u{1f600}"}');
     const pieces = [...bytes].map((byte) => Uint8Array.of(byte));
     expect(await readBodyText(requestOf(streamOf(pieces)))).toEqual({
@@ -127,12 +127,12 @@ describe("a body's bytes", () => {
     ["an overlong form", [0xc0, 0xaf]],
     ["half a surrogate pair", [0xed, 0xa0, 0x80]],
     ["a character that is cut off", [0xe2, 0x82]],
-  ])("refuses a body that is not UTF-8: %s", async (_, bytes) => {
+  ])("the relay refuses a body that is not UTF-8: %s", async (_, bytes) => {
     const body = Uint8Array.from([0x22, ...bytes, 0x22]);
     expect(await readBodyText(requestOf(body))).toMatchObject({ code: "request.malformed_json" });
   });
 
-  test("refuses an incomplete body as late and logs no failure", async () => {
+  test("an incomplete body is refused as late and logs no failure", async () => {
     const broken = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error("socket hang up")),
     });
@@ -141,18 +141,18 @@ describe("a body's bytes", () => {
 });
 
 describe("a body's text", () => {
-  test.each(["", " ", "\n\t "])("parses %j as the empty object", (text) => {
+  test.each(["", " ", "\n\t "])("the text %j is parsed as the empty object", (text) => {
     expect(parseJsonObject(text)).toEqual({ ok: true, value: {} });
   });
 
   test.each(["[]", "[{}]", '"x"', "1", "null", "true"])(
-    "refuses %s, which is not an object",
+    "the parser refuses %s, which is not an object",
     (text) => {
       expect(parseJsonObject(text)).toMatchObject({ code: "request.invalid" });
     },
   );
 
-  test("accepts objects and arrays up to 64 levels deep", () => {
+  test("objects and arrays may be up to 64 levels deep", () => {
     expect(parseJsonObject(nested(64))).toMatchObject({ ok: true });
     expect(parseJsonObject(nested(65))).toMatchObject({ code: "request.too_deep" });
     const inArray = (levels: number) => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
@@ -161,14 +161,14 @@ describe("a body's text", () => {
     expect(parseJsonObject(nested(200_000))).toMatchObject({ code: "request.too_deep" });
   });
 
-  test("keeps members of any name, and the last of two with the same name", () => {
+  test("members of any name are kept, and the last of two with the same name", () => {
     const parsed = parseJsonObject('{"__proto__":{"polluted":true},"a":1,"a":2}');
     expect(parsed.ok && Object.keys(parsed.value)).toEqual(["__proto__", "a"]);
     expect(parsed).toMatchObject({ value: { a: 2 } });
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  test("accepts and refuses the published cases of JSON byte for byte", async () => {
+  test("the published cases of JSON are accepted and refused byte for byte", async () => {
     const wrong: string[] = [];
     for (const { name, bytes, expect: verdict } of loadJsonVectors()) {
       const read = await readBodyText(requestOf(Uint8Array.from(bytes)));

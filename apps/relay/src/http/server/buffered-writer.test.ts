@@ -10,7 +10,7 @@ function open() {
   return { writer, written, runTurn: () => scheduled.splice(0).forEach((flush) => flush()) };
 }
 
-test("writes the lines of one turn together and in order", () => {
+test("the lines of one turn are written together and in order", () => {
   const { writer, written, runTurn } = open();
   writer.write("a");
   writer.write("b");
@@ -31,7 +31,7 @@ test("flush writes pending lines immediately, and the end of the turn writes not
   expect(written).toEqual(["a\n"]);
 });
 
-test("writes during a turn that produces many lines", () => {
+test("lines are written during a turn that produces many of them", () => {
   const { writer, written, runTurn } = open();
   for (let line = 0; line < 100; line += 1) writer.write("x".repeat(10_000));
   expect(written.length).toBeGreaterThan(5);

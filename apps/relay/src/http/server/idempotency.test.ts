@@ -106,7 +106,7 @@ describe("a repeated request with the same key gets the first response and takes
     await relay.close();
   });
 
-  test("repeats a response also after a restart", async () => {
+  test("the relay repeats a response also after a restart", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-keys-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env);
@@ -121,7 +121,7 @@ describe("a repeated request with the same key gets the first response and takes
   });
 });
 
-test("creates one task for ten simultaneous requests and lets the others retry", async () => {
+test("ten simultaneous requests create one task, and the others may be retried", async () => {
   const send = () => keyed(taskOf(), { prompt: "work" }, { by: boss });
   const replies = await Promise.all(Array.from({ length: 10 }, send));
   const { body } = await send();
@@ -136,13 +136,13 @@ test("creates one task for ten simultaneous requests and lets the others retry",
 describe("a used key is refused", () => {
   const reused = { status: 422, body: { code: "idempotency.key_reused" } };
 
-  test("refuses a used key with another body", async () => {
+  test("the relay refuses a used key with another body", async () => {
     await keyed(depositTo(), { amount: 5 });
     expect(await keyed(depositTo(), { amount: 6 })).toMatchObject(reused);
     expect(await t.getBalance(boss)).toBe(15);
   });
 
-  test("refuses a used key for another agent's path", async () => {
+  test("the relay refuses a used key for another agent's path", async () => {
     await keyed(taskOf(), { prompt: "work" }, { by: boss });
     const other = await createSeller(t, 1);
     expect(await keyed(taskOf(other), { prompt: "work" }, { by: boss })).toMatchObject(reused);
@@ -151,7 +151,7 @@ describe("a used key is refused", () => {
 });
 
 describe("a key is free", () => {
-  test("releases the key of a refused attempt, also for another body", async () => {
+  test("the key of a refused attempt is free again, also for another body", async () => {
     const dear = await createSeller(t, 100);
     const broke = await keyed(taskOf(dear), { prompt: "work" }, { by: boss });
     expect(broke).toMatchObject({ status: 402 });
@@ -160,7 +160,7 @@ describe("a key is free", () => {
     expect(later).toMatchObject({ status: 201 });
   });
 
-  test("accepts the same key for another caller, operation or agent of the operator", async () => {
+  test("the relay accepts the same key for another caller, operation or agent of the operator", async () => {
     const other = await createBuyer(t, 10);
     const replies = [
       await keyed(taskOf(), { prompt: "work" }, { by: boss }),
@@ -174,7 +174,7 @@ describe("a key is free", () => {
     expect([await submitted(boss), await submitted(other)]).toEqual([2, 2]);
   });
 
-  test("accepts a key again a day later, when it was purged", async () => {
+  test("the relay accepts a key again a day later, when it was purged", async () => {
     await keyed(depositTo(), { amount: 5 });
     await t.clock.advance(limits.idempotencyKeyMs - 1);
     await keyed(depositTo(), { amount: 5 });
@@ -189,13 +189,13 @@ describe("a key is free", () => {
   });
 });
 
-test.each(["", "two words", "k\u00e9y", "x".repeat(256)])("refuses %j as a key", async (key) => {
+test.each(["", "two words", "k\u00e9y", "x".repeat(256)])("the key %j is refused", async (key) => {
   const reply = await keyed(depositTo(), { amount: 5 }, { key });
   expect(reply).toMatchObject({ status: 400, body: { code: "idempotency.key_invalid" } });
   expect(await t.getBalance(boss)).toBe(10);
 });
 
-test("treats every request without a key as a new one", async () => {
+test("every request without a key counts as a new one", async () => {
   await t.deposit(boss, 5);
   await t.deposit(boss, 5);
   expect(await t.getBalance(boss)).toBe(20);

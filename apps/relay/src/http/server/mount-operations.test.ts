@@ -33,7 +33,7 @@ describe("a request that no operation takes", () => {
     ["GET", "/api/v1/agents/a/b/c"],
     ["OPTIONS", "/nowhere"],
     ["DELETE", "/%00/%E0%A4%A/__proto__"],
-  ])("answers %s %s with 404 and an error body", async (method, path) => {
+  ])("the relay answers %s %s with 404 and an error body", async (method, path) => {
     const { status, headers, body } = await t.request(method, path);
     expect(status).toBe(404);
     expect(headers.get("content-type")).toBe("application/json");
@@ -47,13 +47,13 @@ describe("a request that no operation takes", () => {
     ["/agent//task/b/events", "No such path: agentId is missing"],
     ["/api/v1//agents", "No such path"],
     ["//", "No such path"],
-  ])("names the parameter that is missing in %s", async (path, error) => {
+  ])("the refusal of %s names the parameter that is missing", async (path, error) => {
     const { status, body } = await t.request("GET", path);
     expect([status, body["error"]]).toEqual([404, error]);
   });
 
   test.each(paths)(
-    "answers another method of %s with 405 and its methods %j",
+    "another method of %s is answered with 405 and its methods %j",
     async (path, methods) => {
       const others = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter(
         (method) => !methods.includes(method),
@@ -70,7 +70,7 @@ describe("a request that no operation takes", () => {
     },
   );
 
-  test("never takes a fixed path for an agent of that name", async () => {
+  test("a fixed path is never taken for an agent of that name", async () => {
     for (const path of ["bootstrap", "register", "heartbeat", "discover"]) {
       const { status } = await t.request("DELETE", `/api/v1/agents/${path}`, {
         token: OPERATOR_TOKEN,
@@ -97,14 +97,14 @@ describe("CORS", () => {
     relay.request(method, path, { headers: { origin: from } });
   const allowed = ({ headers }: Reply) => headers.get("access-control-allow-origin");
 
-  test("allows every origin to read responses and errors by default", async () => {
+  test("the relay allows every origin to read responses and errors by default", async () => {
     expect(allowed(await ask(t, origin))).toBe("*");
     expect(allowed(await ask(t, origin, "GET", "/nowhere"))).toBe("*");
     expect(allowed(await ask(t, origin, "GET", "/api/v1/agents/discover"))).toBe("*");
     expect(allowed(await ask(t, origin, "PUT"))).toBe("*");
   });
 
-  test("allows only the configured origins and varies by Origin", async () => {
+  test("the relay allows only the configured origins and varies by Origin", async () => {
     const configured = await startTestRelay({ AGENT_CORS_ORIGIN: `${origin}, https://b.example` });
     for (const [method, path] of [
       ["GET", "/health"],
@@ -132,21 +132,24 @@ describe("CORS", () => {
   const ofAll = ["authorization", "content-type", "idempotency-key", "x-request-id"];
   const read = [...ofAll, "traceparent", "tracestate", ...ofOperations];
 
-  test.each(paths)("answers a preflight of %s with its methods: %j", async (path, methods) => {
-    const preflight = await t.request("OPTIONS", path, {
-      headers: { origin, "access-control-request-method": methods[0] ?? "" },
-    });
-    const { status, headers, body } = preflight;
-    expect([status, body]).toEqual([204, {}]);
-    expect(allowed(preflight)).toBe("*");
-    const named = headers.get("access-control-allow-methods")?.split(", ");
-    expect(named).toEqual(expect.arrayContaining([...methods]));
-    const sent = headers.get("access-control-allow-headers")?.toLowerCase().split(", ");
-    expect(sent).toEqual(expect.arrayContaining(read));
-    expect(headers.get("content-type")).toBeNull();
-  });
+  test.each(paths)(
+    "the relay answers a preflight of %s with its methods: %j",
+    async (path, methods) => {
+      const preflight = await t.request("OPTIONS", path, {
+        headers: { origin, "access-control-request-method": methods[0] ?? "" },
+      });
+      const { status, headers, body } = preflight;
+      expect([status, body]).toEqual([204, {}]);
+      expect(allowed(preflight)).toBe("*");
+      const named = headers.get("access-control-allow-methods")?.split(", ");
+      expect(named).toEqual(expect.arrayContaining([...methods]));
+      const sent = headers.get("access-control-allow-headers")?.toLowerCase().split(", ");
+      expect(sent).toEqual(expect.arrayContaining(read));
+      expect(headers.get("content-type")).toBeNull();
+    },
+  );
 
-  test("exposes the headers that scripts need", async () => {
+  test("the relay exposes the headers that scripts need", async () => {
     const { headers } = await t.request("GET", "/nowhere");
     const exposed = headers.get("access-control-expose-headers")?.toLowerCase().split(", ");
     expect(exposed).toEqual(
@@ -161,11 +164,16 @@ describe("a request id", () => {
     return { id: headers.get("x-request-id"), body };
   };
 
-  test.each(["a", "A.b_c-9", "x".repeat(128)])("returns the caller's request id %s", async (id) => {
-    expect((await answered(id)).id).toBe(id);
-    expect((await answered(id, "/nowhere")).body).toMatchObject({ request_id: id });
-    expect((await answered(id, "/api/v1/agents/discover")).body).toMatchObject({ request_id: id });
-  });
+  test.each(["a", "A.b_c-9", "x".repeat(128)])(
+    "the relay returns the caller's request id %s",
+    async (id) => {
+      expect((await answered(id)).id).toBe(id);
+      expect((await answered(id, "/nowhere")).body).toMatchObject({ request_id: id });
+      expect((await answered(id, "/api/v1/agents/discover")).body).toMatchObject({
+        request_id: id,
+      });
+    },
+  );
 
   test.each(["", "x".repeat(129), "a b", "a,b", "a/b", "<script>", "\u00e9"])(
     "of another form is replaced: %j",
@@ -176,21 +184,21 @@ describe("a request id", () => {
     },
   );
 
-  test("creates a new request id for every request", async () => {
+  test("the relay creates a new request id for every request", async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, async () => (await answered("")).id));
     expect(new Set(ids).size).toBe(20);
   });
 });
 
-describe("a refusal", () => {
-  test("names the scheme when a token is missing or invalid", async () => {
+describe("refusals", () => {
+  test("a refusal names the scheme when a token is missing or invalid", async () => {
     for (const token of [undefined, "e30.e30.AAAA"]) {
       const { status, headers } = await t.request("GET", "/api/v1/agents/discover", { token });
       expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     }
   });
 
-  test("names each invalid field with its rule", async () => {
+  test("a refusal names each invalid field with its rule", async () => {
     const body = { amount: -1, currency: "EUR", reference: "" };
     const path = "/api/v1/agents/a/deposit";
     const answer = await t.asOperator("POST", path, body);
@@ -210,7 +218,7 @@ describe("a refusal", () => {
     expect(Object.keys(answer.body)).toEqual([...members, "issues"]);
   });
 
-  test("sends Retry-After while shutting down", async () => {
+  test("a relay that shuts down sends Retry-After", async () => {
     const draining = await startTestRelay();
     await draining.relay.drain();
     const { status, headers, body } = await draining.request("GET", "/health");
@@ -220,7 +228,7 @@ describe("a refusal", () => {
     await draining.close();
   });
 
-  test("logs the cause of a program fault under the request id and does not send it", async () => {
+  test("the cause of a program fault is logged under the request id and not sent", async () => {
     const secret = "SELECT secret FROM accounts";
     const { lines, request } = throwingRelay(new Error(secret));
     const headers = { "x-request-id": "r-1" };
@@ -238,7 +246,7 @@ describe("a rate limit", () => {
   const figures = ({ headers }: Reply) =>
     ["limit", "remaining", "reset"].map((name) => Number(headers.get(`ratelimit-${name}`)));
 
-  test("sends the rate limit with every response and 429 until the window has moved", async () => {
+  test("the relay sends the rate limit with every response and 429 until the window has moved", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "0.15" });
     const ask = () => limited.request("GET", "/health");
     // 20 a minute x 0.15; the relay's start asked once for its document.
@@ -260,7 +268,7 @@ describe("a rate limit", () => {
     await limited.close();
   });
 
-  test("limits each tier separately, before the token is checked, and never limits probes", async () => {
+  test("the relay limits each tier separately, before the token is checked, and never limits probes", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "0.000001" });
     const ask = (path: string) => limited.request("GET", path);
     expect(await ask("/health")).toMatchObject({ status: 429 });

@@ -21,7 +21,7 @@ describe("a value that breaks rules", () => {
     ["a rule of an element", { name: "n", tags: ["a", ""] }, "tags.1", "must be non-empty"],
     ["a rule of ours", { name: "n", extra: 5 }, "extra", "must be an object"],
     ["no object at all", 5, "", "must be object"],
-  ])("names the path and the rule for %s", (_, value, path, message) => {
+  ])("the refusal of a value names the path and the rule for %s", (_, value, path, message) => {
     expect(validate(schema, value)).toEqual({
       ok: false,
       code: "request.invalid",
@@ -30,7 +30,7 @@ describe("a value that breaks rules", () => {
     });
   });
 
-  test("names the rule of each option of a union", () => {
+  test("the refusal of a value names the rule of each option of a union", () => {
     const either = v.object({
       one: v.union([v.object({ many: v.array(v.string()) }), v.object({ single: v.string() })]),
     });
@@ -42,7 +42,7 @@ describe("a value that breaks rules", () => {
     });
   });
 
-  test("lists the first twenty faults and three of them in the text", () => {
+  test("the refusal of a value lists the first twenty faults and three of them in the text", () => {
     const tags = Array.from({ length: 30 }, () => "");
     const result = validate(schema, { name: "n", tags });
     expect(result).toMatchObject({
@@ -56,12 +56,12 @@ describe("a value that breaks rules", () => {
     ["a wrong element", { prompt: "p", required_capabilities: ["ok", "hunter2".repeat(100)] }],
     ["a wrong id", { prompt: "p", submitted_by: "hunter2" }],
     ["a member of that name", { hunter2: 1 }],
-  ])("never quotes the input: %s", (_, value) => {
+  ])("the refusal of a value never quotes the input: %s", (_, value) => {
     expect(JSON.stringify(validate(SubmitTaskBody, value))).not.toContain("hunter2");
   });
 });
 
-test("returns a valid value as parsed, without members that the schema does not name", () => {
+test("a valid value is returned as parsed, without members that the schema does not name", () => {
   const { body }: Operation = operations.deposit;
   expect(validate(body, { amount: 1, colour: "red" })).toEqual({
     ok: true,
@@ -69,6 +69,6 @@ test("returns a valid value as parsed, without members that the schema does not 
   });
 });
 
-test("returns undefined where there is no schema", () => {
+test("a value without a schema is returned as undefined", () => {
   expect(validate(undefined, { a: 1 })).toEqual({ ok: true, value: undefined });
 });

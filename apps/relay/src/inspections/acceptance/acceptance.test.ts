@@ -38,7 +38,7 @@ const block = (by: TestAgent, whom: TestAgent) =>
   t.as(by, "PUT", `/api/v1/agents/${by.agentId}/trust/${whom.agentId}`, { trust_level: "blocked" });
 
 describe("a submission that asks for an inspection", () => {
-  test("answers the terms, which stay whatever the listing says later", async () => {
+  test("a submission with an inspection is answered with the terms, which stay whatever the listing says later", async () => {
     const { boss, worker, arbiter } = parties;
     const acceptance = { window_ms: 60_000, arbiter_id: arbiter.agentId };
     const { status, body } = await submitTask(t, boss, worker, { acceptance });
@@ -63,7 +63,7 @@ describe("a submission that asks for an inspection", () => {
     });
   });
 
-  test("names the operator by the id of the relay, or by no arbiter at all", async () => {
+  test("a submission names the operator by the id of the relay, or by no arbiter at all", async () => {
     const { body: info } = await t.request("GET", "/.well-known/agent-relay.json");
     const arbiter_id = info["relay_id"];
     for (const acceptance of [{}, { arbiter_id }]) {
@@ -141,7 +141,7 @@ describe("a submission that asks for an inspection", () => {
         return [boss, worker, { arbiter_id: boss.agentId }];
       },
     ],
-  ])("is refused for %s: %s", async (_, code, make) => {
+  ])("a submission with an inspection is refused for %s: %s", async (_, code, make) => {
     const [boss, worker, acceptance] = await make();
     const before = await getAgentStates(t, [boss]);
     const { body } = await submitTask(t, boss, worker, { acceptance });
@@ -149,7 +149,7 @@ describe("a submission that asks for an inspection", () => {
     expect(await getAgentStates(t, [boss])).toEqual(before);
   });
 
-  test("is refused if the target is the arbiter or blocks it, although another agent is chosen", async () => {
+  test("a submission is refused if the target is the arbiter or blocks it, although another agent is chosen", async () => {
     const { boss, worker, arbiter } = parties;
     await putOffer(t, worker, { price: 1, arbiters: [arbiter.agentId] });
     const target = await t.createAgent();
@@ -163,7 +163,7 @@ describe("a submission that asks for an inspection", () => {
     expect(chosen).toMatchObject({ routing_choice: { selected_agent: worker.agentId } });
   });
 
-  test("is refused for a submitter that has no key here", async () => {
+  test("a submission with an inspection is refused for a submitter that has no key here", async () => {
     const { agentId: submitted_by } = t.createUnknownAgent();
     const { worker } = parties;
     const body = { prompt: "work", submitted_by, acceptance: {} };
@@ -174,7 +174,7 @@ describe("a submission that asks for an inspection", () => {
     expect(other.body["code"]).toBe("acceptance.not_offered");
   });
 
-  test("must be covered by the account: the price and its arbitration fee", async () => {
+  test("the account must cover an inspected task: the price and its arbitration fee", async () => {
     const short = await createBuyer(t, 2.099999);
     const refused = await submitTask(t, short, parties.worker, { acceptance: {} });
     expect(refused).toMatchObject({
@@ -191,7 +191,7 @@ describe("a submission that asks for an inspection", () => {
   test.each([
     [2.099999, 402],
     [2.1, 201],
-  ])("must be covered by max_budget %f: %i", async (max_budget, status) => {
+  ])("max_budget %f must cover an inspected task: %i", async (max_budget, status) => {
     const answer = await submitTask(t, parties.boss, parties.worker, {
       max_budget,
       acceptance: {},
@@ -199,7 +199,7 @@ describe("a submission that asks for an inspection", () => {
     expect(answer.status).toBe(status);
   });
 
-  test("must be covered by a delegation token, which gets back all but charge and fee", async () => {
+  test("a delegation token must cover an inspected task, and gets back all but charge and fee", async () => {
     const { boss, worker } = parties;
     const short = issueToken(t, boss, worker, { max_budget: 2.099999 });
     const refused = await submitTask(t, boss, worker, { delegation_token: short, acceptance: {} });
@@ -227,7 +227,7 @@ describe("a submission that asks for an inspection", () => {
     await expectConsistentBooks(t);
   });
 
-  test("is refused for the first rule that it breaks, and for money last", async () => {
+  test("a submission with an inspection is refused for the first rule that it breaks, and for money last", async () => {
     const { boss, worker, arbiter } = parties;
     await t.deposit(boss, 200);
     const ask = async (acceptance: object, more: object = {}) =>
@@ -254,7 +254,7 @@ describe("a submission that asks for an inspection", () => {
     expect(body["code"]).toBe("budget.insufficient");
   }, 30_000);
 
-  test("is refused for a free task before its arbiter is looked at", async () => {
+  test("a submission is refused for a free task before its arbiter is looked at", async () => {
     const worker = await t.createAgent();
     await putOffer(t, worker, { price: 0 });
     const { agentId: arbiter_id } = t.createUnknownAgent();
@@ -264,7 +264,7 @@ describe("a submission that asks for an inspection", () => {
 });
 
 describe("scored routing for an inspected task", () => {
-  test("drops cheaper agents that do not offer it, and the arbiter itself", async () => {
+  test("scored routing drops cheaper agents that do not offer an inspection, and the arbiter itself", async () => {
     const { boss, worker, arbiter } = parties;
     await createSeller(t, 0.5);
     const shorter = await createSeller(t, 0.5);

@@ -27,7 +27,7 @@ describe("the inspection that a listing offers", () => {
     ["10 arbiters", () => ({ window_ms: 60_000, arbiters: createIds(10) })],
     ["one at a time", () => ({ window_ms: 60_000, max_open: 1 })],
     ["10000 at a time", () => ({ window_ms: 60_000, max_open: 10_000 })],
-  ])("has %s", async (_, create) => {
+  ])("an inspection may be offered with %s", async (_, create) => {
     expect(await list(create())).toEqual([200, undefined]);
   });
 
@@ -41,7 +41,7 @@ describe("the inspection that a listing offers", () => {
     ["an arbiter that is no id", () => ({ window_ms: 60_000, arbiters: ["operator"] })],
     ["none at a time", () => ({ window_ms: 60_000, max_open: 0 })],
     ["10001 at a time", () => ({ window_ms: 60_000, max_open: 10_001 })],
-  ])("has not %s", async (_, create) => {
+  ])("an inspection may not be offered with %s", async (_, create) => {
     expect(await list(create())).toEqual([400, "request.invalid"]);
   });
 });

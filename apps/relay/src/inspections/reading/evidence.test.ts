@@ -83,7 +83,7 @@ describe("the evidence of an inspected task", () => {
     },
   );
 
-  test("is valid in every open state, and does not show the task as settled", async () => {
+  test("the evidence is valid in every open state, and does not show the task as settled", async () => {
     const given = await begin();
     const expectOpen = async (state: string) => {
       const verdict = await verifyEvidence(given);
@@ -99,7 +99,7 @@ describe("the evidence of an inspected task", () => {
     await expectOpen("disputed");
   });
 
-  test("IS18: is valid and of one moment while the case closes", async () => {
+  test("IS18: the evidence of an inspected task is valid and of one moment while the case closes", async () => {
     const { log } = await getRelay();
     for (let round = 0; round < 4; round += 1) {
       const given = await begin();
@@ -122,7 +122,7 @@ describe("the evidence of an inspected task", () => {
     }
   });
 
-  test("stays valid after its parties changed their keys", async () => {
+  test("the evidence of an inspected task stays valid after its parties changed their keys", async () => {
     const given = await dispute();
     await decide(t, given, 0.6);
     await t.clock.advance(3_600_000);
@@ -135,7 +135,7 @@ describe("the evidence of an inspected task", () => {
     expect(await verifyEvidence({ ...given, boss: rotated[0]! })).toMatchObject({ valid: true });
   });
 
-  test("names the outcome in the settlement record, which the log has as well", async () => {
+  test("the evidence has the outcome in the settlement record, which the log has as well", async () => {
     const given = await begin();
     await giveVerdict(t, given, "accepted");
     const { body } = await t.as(given.boss, "GET", `${given.task.path}/evidence`);

@@ -113,7 +113,7 @@ async function decideCase(): Promise<Case> {
 }
 
 describe("evidence of a relay that signs a lie with its own key", () => {
-  test("IS11: is valid as long as nothing is changed", async () => {
+  test("IS11: evidence is valid as long as nothing is changed", async () => {
     const text = await signLie(await decideCase(), () => ({}));
     expect(await verifyLogged(text)).toMatchObject({ kind: "bundle", valid: true });
   });
@@ -191,12 +191,12 @@ describe("evidence of a relay that signs a lie with its own key", () => {
         inspection: { ...inspection, state: "disputed", outcome: null },
       }),
     ],
-  ])("IS11: is refused if %s: %s", async (_, code, lie) => {
+  ])("IS11: evidence is refused if %s: %s", async (_, code, lie) => {
     const text = await signLie(await decideCase(), lie);
     expect(verifyArtifact(text)).toMatchObject({ kind: "bundle", valid: false, code });
   });
 
-  test("IS11: is refused by its own log if a rejection is left out that changed no sum", async () => {
+  test("IS11: evidence is refused by the relay's log if a rejection is left out that changed no sum", async () => {
     const given = await beginCase(t, parties);
     await giveVerdict(t, given, "rejected");
     await giveVerdict(t, given, "accepted");
@@ -208,7 +208,7 @@ describe("evidence of a relay that signs a lie with its own key", () => {
     expect((await verifyLogged(text)).valid).toBe(false);
   });
 
-  test("IS11: is refused by its own log if the whole inspection is left out", async () => {
+  test("IS11: evidence is refused by the relay's log if the whole inspection is left out", async () => {
     const given = await beginCase(t, parties);
     await giveVerdict(t, given, "accepted");
     const text = await signLie(given, ({ settlement }) => {

@@ -105,11 +105,14 @@ describe("a signed statement", () => {
     await expectRefused(given, code, () => post(given.boss, given, "verdict", statement));
   });
 
-  test.each([-300_000, 300_000])("may be %i ms from the relay's clock", async (skew) => {
-    const given = await beginCase(t, parties);
-    const timestamp = t.clock.now() + skew;
-    expect((await giveVerdict(t, given, "accepted", { timestamp })).status).toBe(200);
-  });
+  test.each([-300_000, 300_000])(
+    "a signed statement may be %i ms from the relay's clock",
+    async (skew) => {
+      const given = await beginCase(t, parties);
+      const timestamp = t.clock.now() + skew;
+      expect((await giveVerdict(t, given, "accepted", { timestamp })).status).toBe(200);
+    },
+  );
 
   test("IS2: a statement by a former key is refused, and by the present one taken", async () => {
     const given = await beginCase(t, parties);
@@ -161,7 +164,7 @@ describe("a signed statement", () => {
     );
   });
 
-  test("may be carried by the operator for its speaker", async () => {
+  test("a signed statement may be carried by the operator for its speaker", async () => {
     const given = await beginDispute(t, parties);
     const statement = signDecision(t, given, 0.75);
     const answer = await t.asOperator("POST", `${given.task.path}/decision`, statement);
@@ -170,7 +173,7 @@ describe("a signed statement", () => {
     expect(outcome?.decision).toBe(hashInspectionStatement(statement));
   });
 
-  test("is taken once for each Idempotency-Key", async () => {
+  test("a signed statement is taken once for each Idempotency-Key", async () => {
     const given = await beginDispute(t, parties, { named: false });
     const request = {
       token: await t.token(given.boss),
@@ -232,7 +235,7 @@ describe("access to an inspection", () => {
     expect(info.body["disputes"]).toMatchObject({ opened: 1, decided: 1, undecided: 0 });
   });
 
-  test("shows the arbiter the evidence without the routing record, and the ledger of this task alone", async () => {
+  test("the arbiter sees the evidence without the routing record, and the ledger of this task alone", async () => {
     const { arbiter, worker } = parties;
     const given = await beginDispute(t, parties);
     const ledgerOf = (goal: string) =>
@@ -249,7 +252,7 @@ describe("access to an inspection", () => {
     ["a stranger", () => t.createAgent(), "task.not_participant"],
     ["the submitter", ({ boss }) => boss, "inspection.not_party"],
     ["the executor", ({ worker }) => worker, "inspection.not_party"],
-  ])("lets %s decide nothing", async (_, who, code) => {
+  ])("%s may decide nothing", async (_, who, code) => {
     const given = await beginDispute(t, parties);
     const by = await who(given);
     const own = signDecision(t, { ...given, arbiter: by }, 1);
@@ -257,14 +260,14 @@ describe("access to an inspection", () => {
     await expectRefused(given, code, () => post(by, given, "decision", signDecision(t, given, 1)));
   });
 
-  test("lets the operator decide only what it is in charge of", async () => {
+  test("the operator may decide only what it is in charge of", async () => {
     const given = await beginDispute(t, parties);
     await expectRefused(given, "inspection.not_party", () => ruleAsOperator(t, given, 1));
     await passDeadline(t, given);
     expect((await ruleAsOperator(t, given, 1)).status).toBe(200);
   });
 
-  test("lists an agent's inspections by role and state", async () => {
+  test("the relay lists an agent's inspections by role and state", async () => {
     const { boss, worker, arbiter } = parties;
     const disputed = await beginDispute(t, parties);
     // Tasks of one millisecond are in no order.
@@ -316,7 +319,7 @@ describe("access to an inspection", () => {
     await expectListed();
   });
 
-  test("waits for a change of an open inspection", async () => {
+  test("a reader may wait for a change of an open inspection", async () => {
     const given = await beginCase(t, parties);
     const waiting = t.as(given.boss, "GET", `${given.task.path}/inspection?wait=30`);
     await giveVerdict(t, given, "accepted");

@@ -131,20 +131,23 @@ const keyPlaces: Readonly<Record<string, Place>> = {
 };
 
 describe("the keys in the log", () => {
-  test.each(Object.entries(keyPlaces))("TL9 are entered by %s, once", async (_, prepare) => {
-    await start();
-    await t.createAgent();
-    const { act, expected } = await prepare();
-    await t.clock.advance(1_000);
-    const before = (await readLogEntries(t)).length;
-    const { body } = await act();
-    const entries = expected(body);
-    expect((await readLogEntries(t)).slice(before)).toMatchObject(entries);
-    await act();
-    expect(await readLogEntries(t)).toHaveLength(before + entries.length);
-  });
+  test.each(Object.entries(keyPlaces))(
+    "TL9 keys are entered in the log by %s, once",
+    async (_, prepare) => {
+      await start();
+      await t.createAgent();
+      const { act, expected } = await prepare();
+      await t.clock.advance(1_000);
+      const before = (await readLogEntries(t)).length;
+      const { body } = await act();
+      const entries = expected(body);
+      expect((await readLogEntries(t)).slice(before)).toMatchObject(entries);
+      await act();
+      expect(await readLogEntries(t)).toHaveLength(before + entries.length);
+    },
+  );
 
-  test("TL9 are not entered when the request is refused", async () => {
+  test("TL9 keys are not entered in the log when the request is refused", async () => {
     await start();
     const [agent, stranger] = [await t.createAgent(), t.createUnknownAgent()];
     const before = await readLogEntries(t);
@@ -166,7 +169,7 @@ async function listSettlements(agent: TestAgent): Promise<Settled[]> {
 }
 
 describe("the work in the log", () => {
-  test("is a receipt and a settlement for each hop, nested ones too, and once", async () => {
+  test("paid work is logged as a receipt and a settlement for each hop, nested ones too, and once", async () => {
     await start();
     const [boss, first, second] = [
       await createBuyer(t, 10),
@@ -210,7 +213,7 @@ describe("the work in the log", () => {
     }
   });
 
-  test("is a receipt alone where the task was free", async () => {
+  test("free work is logged as a receipt alone", async () => {
     await start();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 0)];
     const task = await submitAcceptedTask(t, boss, worker);
@@ -221,7 +224,7 @@ describe("the work in the log", () => {
     expect(entries).toMatchObject([{ kind: "receipt", artifactHash: artifactHashOf(receipt) }]);
   });
 
-  test("is not a receipt that was refused", async () => {
+  test("a receipt that was refused is not logged", async () => {
     await start();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
@@ -232,7 +235,7 @@ describe("the work in the log", () => {
     expect(await readLogEntries(t)).toEqual(before);
   });
 
-  test("is a no-show of an idle worker, once", async () => {
+  test("an idle worker is logged as a no-show, once", async () => {
     await start();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker, { wall_clock_ms: 30_000 });
@@ -259,7 +262,7 @@ describe("the work in the log", () => {
     ]);
   });
 
-  test("is a receipt and a settlement at each of two relays", async () => {
+  test("work between two relays is logged as a receipt and a settlement at each of them", async () => {
     await start();
     const sites = await startTwoSites();
     const { a, b, boss, worker, clock, proxies } = sites;
@@ -291,7 +294,7 @@ describe("the work in the log", () => {
 });
 
 describe("the credentials in the log", () => {
-  test("are entered when they are issued, renewed and revoked, once", async () => {
+  test("credentials are entered in the log when they are issued, renewed and revoked, once", async () => {
     await start({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
@@ -363,7 +366,7 @@ async function openWithLog(is_on: 0 | 1): Promise<Storage> {
   return storage;
 }
 
-test("builds no entry while the log is off", async () => {
+test("no entry is built while the log is off", async () => {
   const storage = await openWithLog(0);
   const build = vi.fn<() => Uint8Array>(() => new Uint8Array(90));
   for (const is_on of [0, 1]) {
@@ -378,7 +381,7 @@ test("builds no entry while the log is off", async () => {
   await storage.close();
 });
 
-test("builds each entry once for transactions that are decided together", async () => {
+test("each entry is built once for transactions that are decided together", async () => {
   const storage = await openWithLog(1);
   const build = vi.fn<(number: number) => Uint8Array>((number) => new Uint8Array(90).fill(number));
   const numbers = Array.from({ length: 20 }, (_, at) => at + 1);

@@ -112,7 +112,7 @@ const restart = () =>
   });
 
 test.each([1, 2, 3])(
-  "finds what a scan finds, whatever the order of appends, merges and crashes (seed %i)",
+  "the index finds what a scan finds, whatever the order of appends, merges and crashes (seed %i)",
   async (seed) => {
     const path = join(folder, randomUUID());
     await openLog(path);
@@ -148,7 +148,7 @@ async function killMerging(path: string, steps: number): Promise<void> {
   expect(await ended).toEqual([null, "SIGKILL"]);
 }
 
-test("finds what a scan finds after kill -9 during merges, which then go on", async () => {
+test("the index finds what a scan finds after kill -9 during merges, which then go on", async () => {
   const path = join(folder, randomUUID());
   await openLog(path);
   for (const steps of [8, 24, 24]) {

@@ -97,7 +97,7 @@ test("the digests of neighbours form one piece", () => {
   expect(collect(kept, { ...everyone, known: ["c"] }).digests.pieces()).toHaveLength(3);
 });
 
-test.each([1, 8_191, 8_192, 8_193, 20_000])("hashes %i digests as one text", (count) => {
+test.each([1, 8_191, 8_192, 8_193, 20_000])("%i digests are hashed as one text", (count) => {
   const joined = Buffer.alloc(DIGEST_BYTES * count, "relay");
   const digests = new DigestList();
   for (let place = 0; place < count; place += 1) {

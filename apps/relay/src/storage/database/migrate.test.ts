@@ -26,7 +26,7 @@ function schemaOf(db: Database): unknown[] {
 }
 
 describe.runIf(onlyOn("sqlite"))("migrate", () => {
-  test("applies each missing migration once and in order", () => {
+  test("migrate applies each missing migration once and in order", () => {
     const db = new Sqlite(":memory:");
     expect(migrate(db, migrations.slice(0, 1))).toEqual(ids.slice(0, 1));
     expect(migrate(db, migrations)).toEqual(ids.slice(1));
@@ -34,16 +34,19 @@ describe.runIf(onlyOn("sqlite"))("migrate", () => {
     expect(listAppliedMigrations(db).map(({ id }) => id)).toEqual(ids);
   });
 
-  test.each([0, 1, 2, 3])("migrates version %i to the schema of a new database", (version) => {
-    const fresh = new Sqlite(":memory:");
-    migrate(fresh, migrations);
-    const old = new Sqlite(":memory:");
-    migrate(old, migrations.slice(0, version));
-    migrate(old, migrations);
-    expect(schemaOf(old)).toEqual(schemaOf(fresh));
-  });
+  test.each([0, 1, 2, 3])(
+    "a database of version %i is migrated to the schema of a new one",
+    (version) => {
+      const fresh = new Sqlite(":memory:");
+      migrate(fresh, migrations);
+      const old = new Sqlite(":memory:");
+      migrate(old, migrations.slice(0, version));
+      migrate(old, migrations);
+      expect(schemaOf(old)).toEqual(schemaOf(fresh));
+    },
+  );
 
-  test("keeps rows that refer to a rebuilt table and enforces references afterwards", () => {
+  test("rows that refer to a rebuilt table are kept, and references are enforced afterwards", () => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations.slice(0, 2));
     db.exec("INSERT INTO owners VALUES ('ada'); INSERT INTO notes VALUES (1, 'ada')");
@@ -55,7 +58,7 @@ describe.runIf(onlyOn("sqlite"))("migrate", () => {
   test.each([
     ["fails half-way", "CREATE TABLE half (a INTEGER) STRICT; SELECT nonsense", "nonsense"],
     ["breaks a reference", "INSERT INTO notes VALUES (1, 'nobody')", "broken references"],
-  ])("stops the schema before a step that %s", (_, sql, message) => {
+  ])("the schema stops before a step that %s", (_, sql, message) => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations);
     const before = schemaOf(db);

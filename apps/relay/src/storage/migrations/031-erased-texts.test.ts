@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => db.close());
 
 test.runIf(onlyOn("sqlite"))(
-  "B13: finds older archived receipts by the receipts nested in them",
+  "B13: older archived receipts are found by the receipts nested in them",
   () => {
     const add = db.prepare(
       "INSERT INTO receipts (task_id, receipt_hash, agent_id, body, received_at) VALUES (?, 'h', 'a', ?, 1)",

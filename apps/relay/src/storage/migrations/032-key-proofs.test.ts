@@ -34,7 +34,7 @@ test.runIf(onlyOn("sqlite"))(
 );
 
 test.runIf(onlyOn("sqlite"))(
-  "D2: keeps the bindings of an older database without proven keys",
+  "D2: the bindings of an older database are kept without proven keys",
   () => {
     const add = db.prepare(
       "INSERT INTO agent_keys (agent_id, public_key, valid_from) VALUES (?, 'key', 1)",

@@ -6,7 +6,7 @@ import { taskPeers } from "./036-task-peers.ts";
 import { migrations } from "./index.ts";
 
 test.runIf(onlyOn("sqlite"))(
-  "reads the peers of older tasks from their submitters, attempts and claims",
+  "the peers of older tasks are read from their submitters, attempts and claims",
   () => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations.slice(0, migrations.indexOf(taskPeers)));

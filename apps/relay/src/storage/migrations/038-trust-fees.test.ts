@@ -10,7 +10,7 @@ function createOldDatabase() {
   return db;
 }
 
-test("sums the fees of completed settlements per pair, executor and payer", () => {
+test("the fees of completed settlements are summed per pair, executor and payer", () => {
   const db = createOldDatabase();
   const settle = db.prepare(
     `INSERT INTO settlements (task_id, settlement_id, allocation_id, receipt_hash, amount_settled, fee,
@@ -58,7 +58,7 @@ test("sums the fees of completed settlements per pair, executor and payer", () =
   ]);
 });
 
-test("puts agents of older databases that share a key into one group", () => {
+test("agents of older databases that share a key are put into one group", () => {
   const db = createOldDatabase();
   const bind = db.prepare(
     "INSERT INTO agent_keys (agent_id, public_key, valid_from) VALUES (?, ?, 0)",

@@ -10,6 +10,6 @@ test.each([
   ["ALTER TABLE a ADD COLUMN b TEXT", 'ALTER TABLE a ADD COLUMN b TEXT COLLATE "C"'],
   ["CREATE FUNCTION f(a text) ...", "CREATE FUNCTION f(a text) ..."],
   ["UPDATE a SET b = 'a CONTEXT'", "UPDATE a SET b = 'a CONTEXT'"],
-])("translates %j", (sqlite, postgres) => {
+])("the statement %j is translated", (sqlite, postgres) => {
   expect(toPostgresSql(sqlite)).toBe(postgres);
 });

@@ -85,7 +85,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     await dropDatabase(getServer().serverUrl, name);
   });
 
-  test("reports a commit without an answer as unavailable and does not run it again", async () => {
+  test("the storage reports a commit without an answer as unavailable and does not run it again", async () => {
     const storage = await open(proxy.toUrl(url));
     let runs = 0;
     proxy.loseCommits(true);
@@ -141,7 +141,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     expect(await storage.read.all(list, {})).toEqual([{ id: 5, text: "first" }]);
   });
 
-  test("plans a statement of transactions once, and not again for its values", async () => {
+  test("the storage plans a statement of transactions once, and not again for its values", async () => {
     const storage = await open();
     for (const id of [1, 2, 3]) {
       await storage.transaction((tx) => tx.run(insert, { id, text: "" }));
@@ -149,7 +149,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     expect(await storage.transaction((tx) => tx.all(plans, {}))).toEqual([{ custom_plans: 0 }]);
   });
 
-  test("acknowledges no transaction whose COMMIT the server answered with ROLLBACK", async () => {
+  test("the storage acknowledges no transaction whose COMMIT the server answered with ROLLBACK", async () => {
     const storage = await open(proxy.toUrl(url));
     proxy.failBeforeCommit(true);
     const batch = [1, 2].map((id) => storage.transaction((tx) => tx.run(insert, { id, text: "" })));
@@ -161,7 +161,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     expect(await countNotes()).toBe(1);
   });
 
-  test("publishes a changed agent after its commit, also when it is unknown whether it was committed", async () => {
+  test("the storage publishes a changed agent after its commit, also when it is unknown whether it was committed", async () => {
     const storage = await open(proxy.toUrl(url), migrations);
     const published: unknown[] = [];
     const offered = "SELECT agent_id FROM agent_capabilities ORDER BY agent_id";
@@ -180,7 +180,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     ]);
   });
 
-  test("keeps nothing of a batch whose connection ended before its commit", async () => {
+  test("the storage keeps nothing of a batch whose connection ended before its commit", async () => {
     const storage = await open(proxy.toUrl(url));
     proxy.cutBeforeCommit(true);
     const batch = [1, 2, 3].map((id) =>
@@ -194,7 +194,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     expect(await countNotes()).toBe(1);
   });
 
-  test("reconnects by itself after the server ended its connections", async () => {
+  test("the storage reconnects by itself after the server ended its connections", async () => {
     const storage = await open();
     await storage.transaction((tx) => tx.run(insert, { id: 1, text: "" }));
     await storage.read.get(endConnections, {});
@@ -206,7 +206,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     expect(await countNotes()).toBe(2);
   });
 
-  test("rejects transactions and reads as unavailable while the server is gone", async () => {
+  test("the storage rejects transactions and reads as unavailable while the server is gone", async () => {
     const server = await startPostgres();
     try {
       const storage = await open(server.url);
@@ -225,7 +225,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
   });
 
   test.each(["serializable", "locked"] as const)(
-    "does not lose the update of another program beside a %s transaction",
+    "the storage does not lose the update of another program beside a %s transaction",
     async (isolation) => {
       const storage = await open();
       await storage.transaction((tx) => tx.run(insert, { id: 1, text: "0" }));
@@ -250,7 +250,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     },
   );
 
-  test("refuses a second relay while the first one runs, and admits it afterwards", async () => {
+  test("the storage refuses a second relay while the first one runs, and admits it afterwards", async () => {
     const first = await open();
     const second = { url, migrations: [notes] };
     expect(await openStorage(second)).toMatchObject({ ok: false, code: "database.locked" });
@@ -259,7 +259,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
   });
 
   test.each(["fsync", "full_page_writes", "synchronous_commit"])(
-    "refuses a server that can lose commits because of %s",
+    "the storage refuses a server that can lose commits because of %s",
     async () => {
       await runStatement(url, `ALTER DATABASE "${name}" SET agent.disposable = 'off'`);
       const refused = await openStorage({ url, migrations: [notes] });
@@ -270,7 +270,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     },
   );
 
-  test("refuses a database of another program and changes nothing in it", async () => {
+  test("the storage refuses a database of another program and changes nothing in it", async () => {
     await runStatement(url, "CREATE TABLE theirs (id int)");
     const refused = await openStorage({ url, migrations: [notes] });
     expect(refused).toMatchObject({ ok: false, code: "database.foreign" });
@@ -279,7 +279,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     ]);
   });
 
-  test("refuses an address without a server", async () => {
+  test("the storage refuses an address without a server", async () => {
     const refused = await openStorage({ url: "postgres://127.0.0.1:1/relay", migrations: [notes] });
     expect(refused).toMatchObject({ ok: false, code: "database.unusable" });
   });
@@ -290,20 +290,20 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     ...(oldest !== undefined && { oldest }),
   });
 
-  test("works on a newer schema whose last step names this one as the oldest", async () => {
+  test("the storage works on a newer schema whose last step names this one as the oldest", async () => {
     await (await open(url, [notes, colour(notes.id)])).close();
     const storage = await open();
     await storage.transaction((tx) => tx.run(insert, { id: 1, text: "old program" }));
     expect(await countNotes()).toBe(1);
   });
 
-  test("refuses a newer schema whose last step names no older one", async () => {
+  test("the storage refuses a newer schema whose last step names no older one", async () => {
     await (await open(url, [notes, colour()])).close();
     const refused = await openStorage({ url, migrations: [notes] });
     expect(refused).toMatchObject({ ok: false, code: "database.newer" });
   });
 
-  test("keeps every character of a text and orders texts by their bytes", async () => {
+  test("the storage keeps every character of a text and orders texts by their bytes", async () => {
     const storage = await open();
     const texts = ["a\0b", "a\u00010b", "\u0001", "é", "Z", "a", "_", "\u{10ffff}", "\uffff"];
     for (const [id, text] of texts.entries()) {
@@ -317,7 +317,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     );
   });
 
-  test("throws for a number that a number of the program cannot hold", async () => {
+  test("the storage throws for a number that a number of the program cannot hold", async () => {
     const storage = await open();
     const id = Number.MAX_SAFE_INTEGER;
     await storage.transaction((tx) => tx.run(insert, { id, text: "" }));
@@ -325,7 +325,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     expect(await storage.read.get(find, { id })).toEqual({ text: "" });
   });
 
-  test("reads one snapshot while other transactions write", async () => {
+  test("the storage reads one snapshot while other transactions write", async () => {
     const storage = await open();
     await storage.snapshot(async (read) => {
       expect(await read.all(list, {})).toEqual([]);

@@ -19,18 +19,18 @@ const take = compile<{ account: string; amount: number }>()(
     .returning("balance"),
 );
 
-describe("a prepared query", () => {
-  test("compiles to text with one placeholder for each value", () => {
+describe("prepared queries", () => {
+  test("a prepared query compiles to text with one placeholder for each value", () => {
     expect(taskById.text).toBe('select * from "tasks" where "task_id" = +?');
     expect(taskById.names).toEqual(["task_id"]);
   });
 
-  test("binds parameters by name, in order, as often as they are used", () => {
+  test("a prepared query binds parameters by name, in order, as often as they are used", () => {
     expect(take.names).toEqual(["amount", "account", "amount"]);
     expect(take.values({ account: "a", amount: 7 })).toEqual([7, "a", 7]);
   });
 
-  test("numbers its placeholders for Postgres", () => {
+  test("a prepared query numbers its placeholders for Postgres", () => {
     expect(taskById.postgres.text).toBe('select * from "tasks" where "task_id" = $1');
     expect(take.postgres.text).toContain('"balance" - $1 where "account" = $2 and "balance" >= $3');
     expect(take.postgres.values({ account: "a", amount: 7 })).toEqual([7, "a", 7]);
@@ -49,7 +49,7 @@ describe("a prepared query", () => {
     expect(larger.postgres.names).toEqual(["b", "a", "c"]);
   });
 
-  test("keeps its constants in the text, quoted", () => {
+  test("a prepared query keeps its constants in the text, quoted", () => {
     const named = compile()(
       queryBuilder.selectFrom("agents").selectAll().where("agent_id", "=", "o'neill?").limit(1),
     );
@@ -57,7 +57,7 @@ describe("a prepared query", () => {
     expect(named.names).toEqual([]);
   });
 
-  test("uses the indexes on its columns, the partial ones too", () => {
+  test("a prepared query uses the indexes on its columns, the partial ones too", () => {
     const memory = new Sqlite(":memory:");
     memory.exec(`CREATE TABLE tasks (task_id TEXT PRIMARY KEY, status TEXT, expires_at INTEGER);
                  CREATE INDEX open_tasks ON tasks (expires_at) WHERE status = 'pending'`);
@@ -88,7 +88,7 @@ describe("a prepared query", () => {
         .orderBy("task_id"),
     ],
     ["LIMIT", queryBuilder.selectFrom("tasks").select("task_id").limit(param("a"))],
-  ])("is planned once for all bound values: %s", (_, builder) => {
+  ])("a prepared query is planned once for all bound values: %s", (_, builder) => {
     const memory = new Sqlite(":memory:");
     memory.exec("CREATE TABLE tasks (task_id TEXT, agent_id TEXT)");
     const query = compile<{ a: number }>()(builder);
@@ -99,7 +99,7 @@ describe("a prepared query", () => {
     expect(fastest(() => rebound.all(values))).toBeLessThan(3 * fastest(() => bound.all()));
   });
 
-  test("takes a parameter for each column that is named", () => {
+  test("a prepared query takes a parameter for each column that is named", () => {
     const rename = compile<{ pairing_id: string; code: string }>()(
       queryBuilder.updateTable("pairings").set(params("pairing_id", "code")),
     );
@@ -107,13 +107,13 @@ describe("a prepared query", () => {
     expect(rename.names).toEqual(["pairing_id", "code"]);
   });
 
-  test("compiles a sql fragment as well", () => {
+  test("a prepared query compiles a sql fragment as well", () => {
     const raw = compile<{ n: number }>()(sql<{ m: number }>`select ${param("n")} + ${1} as m`);
     expect(raw.text).toBe("select +? + 1 as m");
     expect(raw.values({ n: 2 })).toEqual([2]);
   });
 
-  test("accepts NULL as a value but no missing value", () => {
+  test("a prepared query accepts NULL as a value but no missing value", () => {
     const set = compile<{ key: string | null }>()(
       queryBuilder.updateTable("agents").set({ public_key: param("key") }),
     );
@@ -121,7 +121,7 @@ describe("a prepared query", () => {
     expect(() => set.values({} as { key: null })).toThrow('no value for "key"');
   });
 
-  test.each([undefined, {}, [1]])("refuses the constant %o", (value) => {
+  test.each([undefined, {}, [1]])("a prepared query refuses the constant %o", (value) => {
     expect(() => compile()(sql`select ${sql.val(value)}`)).toThrow("invalid immediate value");
   });
 });

@@ -266,7 +266,7 @@ describe.each(kindsOfStorage)("a mixed batch, %s:", (kind) => {
     expect(seen).toEqual(seen.toSorted(([, one = 0], [, other = 0]) => one - other));
   }
 
-  test("applies each committed job once, others never, and no read sees a part", async () => {
+  test("a mixed batch applies each committed job once, others never, and no read sees a part", async () => {
     await storage.transaction((tx) => tx.run(insert, { id: 0, text: "taken" }));
     const kinds = fc.constantFrom<Kind>(
       "kept",
@@ -286,7 +286,7 @@ describe.each(kindsOfStorage)("a mixed batch, %s:", (kind) => {
     );
   });
 
-  test("rolls back 1,000 refusals among 500 committed jobs", async () => {
+  test("a mixed batch rolls back 1,000 refusals among 500 committed jobs", async () => {
     await expectRound(
       Array.from({ length: 1_500 }, (_, at) =>
         at % 3 === 0 ? "kept" : at % 2 === 0 ? "refused" : "idle",

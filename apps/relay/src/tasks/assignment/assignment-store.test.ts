@@ -163,7 +163,7 @@ describe("the tasks that wait for an executor", () => {
     await put({ task_id: "7", required_capabilities: '["x"]' });
   });
 
-  test("are those assigned to it, else addressed to it, pending and not expired", async () => {
+  test("the tasks that wait for an executor are assigned to it, else addressed to it, pending and not expired", async () => {
     const query = { executor: "target", now: 50, limit: 10 };
     const tasks = await listPendingTasks(storage.read, { ...query, after: "" });
     expect(tasks.map(({ task_id }) => task_id)).toEqual(["1", "3", "7"]);
@@ -176,7 +176,7 @@ describe("the tasks that wait for an executor", () => {
     expect(page.map(({ task_id }) => task_id)).toEqual(["3"]);
   });
 
-  test("name every executor once", async () => {
+  test("the list of executors with waiting tasks names every executor once", async () => {
     const awaited = await listExecutorsWithPendingTasks(storage.read, 50);
     expect(awaited).toHaveLength(2);
     expect(awaited).toEqual(

@@ -26,8 +26,8 @@ afterEach(() => t.close());
 
 const cancel = (by: TestAgent, path = task.path) => t.as(by, "POST", `${path}/cancel`);
 
-describe("cancelling", () => {
-  test("returns the whole hold, once", async () => {
+describe("cancellations", () => {
+  test("a cancellation returns the whole hold, once", async () => {
     expect(await t.getBalance(boss)).toBe(7.6);
     expect(await cancel(boss)).toMatchObject({
       status: 200,
@@ -44,7 +44,7 @@ describe("cancelling", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("is allowed to the submitter and the operator", async () => {
+  test("a cancellation is allowed to the submitter and the operator", async () => {
     for (const other of [worker, await t.createAgent()]) {
       expect(await cancel(other)).toMatchObject({
         status: 403,
@@ -54,7 +54,7 @@ describe("cancelling", () => {
     expect((await t.asOperator("POST", `${task.path}/cancel`)).status).toBe(200);
   });
 
-  test("is too late for a finished task, and a receipt is too late for a cancelled one", async () => {
+  test("a cancellation is too late for a finished task, and a receipt is too late for a cancelled one", async () => {
     const receipt = createReceipt(worker, task);
     await t.as(worker, "POST", `${task.path}/result`, receipt);
     expect((await cancel(boss)).status).toBe(409);
@@ -67,21 +67,21 @@ describe("cancelling", () => {
     expect(await getAgentStates(t, [boss, worker])).toEqual(before);
   });
 
-  test("is answered with 404 for an unknown, foreign or expired task", async () => {
+  test("a cancellation is answered with 404 for an unknown, foreign or expired task", async () => {
     expect((await cancel(boss, `/agent/${worker.agentId}/task/unknown`)).status).toBe(404);
     expect((await cancel(boss, `/agent/${boss.agentId}/task/${task.task_id}`)).status).toBe(404);
     await t.clock.advance(900_000);
     expect((await cancel(boss)).status).toBe(404);
   });
 
-  test("returns the hold once when it is called many times at once", async () => {
+  test("a cancellation returns the hold once when it is called many times at once", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(boss)));
     expect(countStatuses(answers)).toEqual({ 200: 1, 409: 19 });
     expect(await t.getBalance(boss)).toBe(10);
     await expectConsistentBooks(t);
   });
 
-  test("has room for the hold: no credit can exceed the balance limit meanwhile", async () => {
+  test("a cancellation has room for the hold: no credit can exceed the balance limit meanwhile", async () => {
     const billion = 1_000_000_000;
     const rich = await t.createAgent();
     for (let i = 0; i < 9; i += 1) await t.deposit(rich, billion);

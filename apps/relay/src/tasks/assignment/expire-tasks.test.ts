@@ -17,8 +17,8 @@ const folder = mkdtempSync(join(tmpdir(), "relay-expire-"));
 afterEach(() => t?.close());
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("a task that is never finished", () => {
-  test("is removed when it expires, and its hold is returned once", async () => {
+describe("unfinished tasks", () => {
+  test("an unfinished task is removed when it expires, and its hold is returned once", async () => {
     t = await startTestRelay({ AGENT_TASK_TTL_MS: "60000" });
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const { path } = await submitAcceptedTask(t, boss, worker);
@@ -98,7 +98,7 @@ describe("a task that is never finished", () => {
     expect(await t.getBalance(worker)).toBeCloseTo(1.9 * paid, 6);
   });
 
-  test("returns its hold even if the relay was down when it expired", async () => {
+  test("an unfinished task returns its hold even if the relay was down when it expired", async () => {
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     t = await startTestRelay(env);
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
@@ -112,7 +112,7 @@ describe("a task that is never finished", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("frees a slot among its submitter's open tasks, even if many expire at once", async () => {
+  test("an unfinished task frees a slot among its submitter's open tasks, even if many expire at once", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 1_000), await createSeller(t, 0.5)];
     for (let i = 0; i < 10; i++) {

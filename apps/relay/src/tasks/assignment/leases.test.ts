@@ -41,8 +41,8 @@ async function leave(device: Device): Promise<void> {
 
 const statusOf = async ({ path }: Delegation) => (await getTaskAt(t, path)).status;
 
-describe("HO19 a claim", () => {
-  test("lasts while its socket is open, without any message of the device", async () => {
+describe("HO19 claims", () => {
+  test("a claim lasts while its socket is open, without any message of the device", async () => {
     const { device, task } = await claimant();
     for (let minutes = 0; minutes < 4; minutes++) {
       await t.advance(60_000);
@@ -56,7 +56,7 @@ describe("HO19 a claim", () => {
     expect(await device.next("result_accepted")).toMatchObject({ status: "completed" });
   });
 
-  test("expires 60 s after its socket closed, and the task is pending again", async () => {
+  test("a claim expires 60 s after its socket closed, and the task is pending again", async () => {
     const { device, task } = await claimant();
     await leave(device);
     await t.advance(59_000);
@@ -68,7 +68,7 @@ describe("HO19 a claim", () => {
     expect(await next.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
   });
 
-  test("is offered to the other devices of its agent as soon as it expires", async () => {
+  test("a claim is offered to the other devices of its agent as soon as it expires", async () => {
     const { device, task } = await claimant();
     await leave(device);
     await t.advance(50_000);
@@ -81,7 +81,7 @@ describe("HO19 a claim", () => {
     expect(await other.takeRemaining()).toEqual([]);
   });
 
-  test("is kept by a device that reconnects and reports progress, and by its new socket", async () => {
+  test("a claim is kept by a device that reconnects and reports progress, and by its new socket", async () => {
     const { device, task } = await claimant();
     await leave(device);
     await t.advance(50_000);
@@ -93,7 +93,7 @@ describe("HO19 a claim", () => {
     expect(await again.takeRemaining()).toEqual([]);
   });
 
-  test("expires although the device reconnected, when it does not report on the task", async () => {
+  test("a claim expires although the device reconnected, when it does not report on the task", async () => {
     const { device, task } = await claimant();
     await leave(device);
     const again = await t.connectDevice(worker);
@@ -101,7 +101,7 @@ describe("HO19 a claim", () => {
     expect(await again.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
   });
 
-  test("does not prevent a late receipt of its executor once it has expired", async () => {
+  test("an expired claim does not prevent a late receipt of its executor", async () => {
     const { device, task } = await claimant();
     await leave(device);
     await t.advance(65_000);
@@ -111,7 +111,7 @@ describe("HO19 a claim", () => {
     });
   });
 
-  test("does not outlive its task, which expires like any other", async () => {
+  test("a claim does not outlive its task, which expires like any other", async () => {
     const { task } = await claimant();
     await t.advance(900_000);
     expect(await t.as(boss, "GET", task.path)).toMatchObject({ status: 404 });

@@ -29,8 +29,8 @@ afterEach(() => t.close());
 const deliver = (change?: Parameters<typeof createReceipt>[2]) =>
   t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task, change));
 
-describe("a poll", () => {
-  test("returns the task without a receipt, and with the receipt once it is stored", async () => {
+describe("polls", () => {
+  test("a poll returns the task without a receipt, and with the receipt once it is stored", async () => {
     const open = await t.as(boss, "GET", task.path);
     expect(open).toMatchObject({
       status: 200,
@@ -43,7 +43,7 @@ describe("a poll", () => {
     expect(done.body["receipt"]).toEqual(receipt);
   });
 
-  test("is allowed to the submitter, the target and the assigned executor alone", async () => {
+  test("a poll is allowed to the submitter, the target and the assigned executor alone", async () => {
     const executor = await createSeller(t, { count: 1 });
     const wanted = { required_capabilities: ["count"] };
     const { path } = await submitAcceptedTask(t, boss, worker, wanted);
@@ -56,7 +56,7 @@ describe("a poll", () => {
     });
   });
 
-  test("is answered with 401 without authorization, with 403 for junk", async () => {
+  test("a poll is answered with 401 without authorization, with 403 for junk", async () => {
     expect((await t.request("GET", task.path)).status).toBe(401);
     expect((await t.request("GET", task.path, { token: "junk" })).status).toBe(403);
   });
@@ -71,7 +71,7 @@ describe("a poll", () => {
     });
   });
 
-  test("is answered with 404 for an expired task, before and after the sweep", async () => {
+  test("a poll is answered with 404 for an expired task, before and after the sweep", async () => {
     await t.clock.advance(899_999);
     expect((await t.as(boss, "GET", task.path)).status).toBe(200);
     await t.clock.advance(1);
@@ -91,14 +91,14 @@ describe("a poll", () => {
   );
 });
 
-describe("a long poll", () => {
+describe("long polls", () => {
   const status = ({ body }: Reply) => (body["task"] as Task | undefined)?.status;
   const waiting = (seconds = 30) => t.as(boss, "GET", `${task.path}?wait=${seconds}`);
   const begun = (polls = 1) =>
     vi.waitFor(() => expect(t.clock.pending()).toHaveLength(polls), { interval: 1 });
 
   test.each(["completed", "failed", "denied"] as const)(
-    "is answered as soon as a %s receipt is stored",
+    "a long poll is answered as soon as a %s receipt is stored",
     async (outcome) => {
       const polled = waiting();
       await begun();
@@ -108,7 +108,7 @@ describe("a long poll", () => {
     },
   );
 
-  test("returns the open task when nothing changed in its time", async () => {
+  test("a long poll returns the open task when nothing changed in its time", async () => {
     const polled = waiting(30);
     await begun();
     await t.clock.advance(29_999);
@@ -117,7 +117,7 @@ describe("a long poll", () => {
     expect(status(await polled)).toBe("pending");
   });
 
-  test("is answered when the task is cancelled, and with 404 when it expires", async () => {
+  test("a long poll is answered when the task is cancelled, and with 404 when it expires", async () => {
     const cancelled = waiting(60);
     await begun();
     await t.as(boss, "POST", `${task.path}/cancel`);
@@ -132,7 +132,7 @@ describe("a long poll", () => {
     expect((await expired).status).toBe(404);
   });
 
-  test("is answered at once when the task is finished, unknown or not the caller's", async () => {
+  test("a long poll is answered at once when the task is finished, unknown or not the caller's", async () => {
     await deliver();
     expect(status(await waiting())).toBe("completed");
     const unknown = `/agent/${worker.agentId}/task/unknown?wait=30`;
@@ -141,7 +141,7 @@ describe("a long poll", () => {
     expect(foreign.status).toBe(403);
   });
 
-  test("ends when its client disconnects", async () => {
+  test("a long poll ends when its client disconnects", async () => {
     const client = new AbortController();
     const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
     const { signal } = client;
@@ -153,7 +153,7 @@ describe("a long poll", () => {
     expect(t.clock.pending()).toEqual([]);
   });
 
-  test("is answered when the relay drains, and new ones are refused with a time to retry", async () => {
+  test("a long poll is answered when the relay drains, and a new one is refused with a time to retry", async () => {
     const polled = waiting(60);
     await begun();
     await t.relay.drain();
@@ -163,7 +163,7 @@ describe("a long poll", () => {
     expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test("is answered by one change for each of many callers", async () => {
+  test("each of many long polls is answered by one change", async () => {
     const polls = Array.from({ length: 50 }, () => waiting());
     await begun(50);
     await deliver();
@@ -171,7 +171,7 @@ describe("a long poll", () => {
   });
 });
 
-describe("the list of tasks", () => {
+describe("lists of tasks", () => {
   /** Submits each task in a millisecond of its own, so that the order is that of submission. */
   const next: typeof submitAcceptedTask = async (...args) => {
     await t.clock.advance(1);
@@ -181,7 +181,7 @@ describe("the list of tasks", () => {
     t.as(agent, "GET", `/agent/${agent.agentId}/tasks${query}`);
   const ids = ({ body }: Reply) => (body["tasks"] as Task[]).map(({ task_id }) => task_id);
 
-  test("shows tasks that are addressed or assigned to the agent, newest first", async () => {
+  test("the list of tasks shows tasks that are addressed or assigned to the agent, newest first", async () => {
     const executor = await createSeller(t, { count: 1 });
     const wanted = { required_capabilities: ["count"] };
     const routed = await next(t, boss, worker, wanted);
@@ -191,13 +191,13 @@ describe("the list of tasks", () => {
     expect(ids(await list(boss))).toEqual([]);
   });
 
-  test("shows the agent's submissions with submitted_by=me", async () => {
+  test("the list of tasks shows the agent's submissions with submitted_by=me", async () => {
     const second = await next(t, boss, worker);
     await next(t, worker, boss);
     expect(ids(await list(boss, "?submitted_by=me"))).toEqual([second.task_id, task.task_id]);
   });
 
-  test("shows only the requested status, and no expired task", async () => {
+  test("the list of tasks shows only the requested status, and no expired task", async () => {
     const second = await next(t, boss, worker);
     await deliver();
     expect(ids(await list(worker, "?status=completed"))).toEqual([task.task_id]);
@@ -210,28 +210,31 @@ describe("the list of tasks", () => {
   test.each([
     ["", 1],
     ["&submitted_by=me", 0],
-  ])("is paged by limit and cursor without loss or repetition (%s)", async (query, of) => {
-    const agent = [boss, worker][of]!;
-    for (let i = 1; i < 5; i++) await next(t, boss, worker);
-    const all = ids(await list(agent, `?limit=200${query}`));
-    expect(all).toHaveLength(5);
-    const paged: string[] = [];
-    let cursor = "";
-    do {
-      const page = await list(agent, `?limit=2${query}${cursor}`);
-      paged.push(...ids(page));
-      const next = page.body["next_cursor"] as string | null;
-      cursor = next === null ? "" : `&cursor=${next}`;
-    } while (cursor !== "");
-    expect(paged).toEqual(all);
-  });
+  ])(
+    "the list of tasks is paged by limit and cursor without loss or repetition (%s)",
+    async (query, of) => {
+      const agent = [boss, worker][of]!;
+      for (let i = 1; i < 5; i++) await next(t, boss, worker);
+      const all = ids(await list(agent, `?limit=200${query}`));
+      expect(all).toHaveLength(5);
+      const paged: string[] = [];
+      let cursor = "";
+      do {
+        const page = await list(agent, `?limit=2${query}${cursor}`);
+        paged.push(...ids(page));
+        const next = page.body["next_cursor"] as string | null;
+        cursor = next === null ? "" : `&cursor=${next}`;
+      } while (cursor !== "");
+      expect(paged).toEqual(all);
+    },
+  );
 
   test.each(["limit=0", "limit=201", "limit=x", "cursor=%00", "status=done", "submitted_by=you"])(
     "a list with %s is answered with 400",
     async (query) => expect((await list(worker, `?${query}`)).status).toBe(400),
   );
 
-  test("is shown to the agent itself and the operator only", async () => {
+  test("the list of tasks is shown to the agent itself and the operator only", async () => {
     const path = `/agent/${worker.agentId}/tasks`;
     expect(await t.as(boss, "GET", path)).toMatchObject({
       status: 403,

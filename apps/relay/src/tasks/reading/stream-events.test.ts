@@ -61,8 +61,8 @@ async function read(
 const deliver = (task: Delegation) =>
   t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
 
-describe("a task's events", () => {
-  test("are numbered from the submission to the end, which closes the stream", async () => {
+describe("events of a task", () => {
+  test("a task's events are numbered from the submission to the end, which closes the stream", async () => {
     const device = await t.connectDevice(worker);
     const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
@@ -85,7 +85,7 @@ describe("a task's events", () => {
     ]);
   });
 
-  test("have the same numbers in a poll, a list and on a socket", async () => {
+  test("a task's events have the same numbers in a poll, a list and on a socket", async () => {
     const device = await t.connectDevice(worker);
     const task = await submitAcceptedTask(t, boss, worker);
     expect(await device.next("task_assigned")).toMatchObject({ task: { event_id: 1 } });
@@ -99,7 +99,7 @@ describe("a task's events", () => {
     expect((await read(task)).events.at(-1)).toMatchObject({ event_id: 3 });
   });
 
-  test("end a long poll at once when the caller has missed one", async () => {
+  test("a missed event ends a long poll of its task at once", async () => {
     const device = await t.connectDevice(worker);
     const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
@@ -113,7 +113,7 @@ describe("a task's events", () => {
     expect((await waiting).body["task"]).toMatchObject({ event_id: 3 });
   });
 
-  test("include the release of a claim and the expiry of the task", async () => {
+  test("a task's events include the release of a claim and the expiry of the task", async () => {
     const device = await t.connectDevice(worker);
     const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
@@ -142,7 +142,7 @@ describe("a task's events", () => {
     ]);
   });
 
-  test("reach a client that is cut off 200 times exactly once each", async () => {
+  test("a task's events reach a client that is cut off 200 times exactly once each", async () => {
     const device = await t.connectDevice(worker);
     const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
@@ -172,13 +172,13 @@ describe("a task's events", () => {
     expect(seen.at(-1)).toMatchObject({ type: "completed" });
   });
 
-  test("are refused to agents that do not take part in the task", async () => {
+  test("a task's events are refused to agents that do not take part in the task", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const refused = await t.as(await t.createAgent(), "GET", `${task.path}/events`);
     expect(refused).toMatchObject({ status: 403, body: { code: "task.not_participant" } });
   });
 
-  test("are answered with 204 after the last one, so that clients do not reconnect", async () => {
+  test("a request behind a task's last event is answered with 204, so that clients do not reconnect", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const from = (after: number) =>
       t.request("GET", `${task.path}/events`, { token: OPERATOR_TOKEN, headers: idOf(after) });
@@ -192,7 +192,7 @@ describe("a task's events", () => {
     }
   });
 
-  test("end with the token, so that the client must get a new one", async () => {
+  test("a task's events end with the token, so that the client must get a new one", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const overdue = read(task);
     await settleEventLoop();
@@ -201,7 +201,7 @@ describe("a task's events", () => {
     expect(await overdue).toMatchObject({ ended: true, events: [{ type: "submitted" }] });
   });
 
-  test("end when the relay shuts down", async () => {
+  test("a task's events end when the relay shuts down", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const open = read(task);
     await settleEventLoop();

@@ -57,7 +57,7 @@ describe("a receipt for another task", () => {
   });
 });
 
-describe("the log of a refused receipt", () => {
+describe("logs of refused receipts", () => {
   test.each<[string, () => object, string]>([
     [
       "no known key signed",
@@ -65,7 +65,7 @@ describe("the log of a refused receipt", () => {
       "signature_invalid",
     ],
     ["has an unknown suite", () => ({ ...s.receipt(), suite: "other" }), "suite"],
-  ])("is receipt.verification_failed when the receipt %s", async (_, receipt, reason) => {
+  ])("the log has receipt.verification_failed when the receipt %s", async (_, receipt, reason) => {
     await s.post(receipt());
     expect(s.t.listLogged("receipt.verification_failed")).toMatchObject([
       { level: "warn", correlationId: s.task.task_id, code: `receipt.${reason}` },
@@ -76,7 +76,7 @@ describe("the log of a refused receipt", () => {
     ["is another task's", () => s.receipt({ relay_task_id: "other" }), "task_mismatch"],
     ["is out of time", () => s.receipt({ submitted_at: 0, completed_at: 3_600_001 }), "span"],
     ["is a stranger's", () => createReceipt(s.stranger, s.task), "wrong_agent"],
-  ])("is receipt.refused when the receipt %s", async (_, receipt, reason) => {
+  ])("the log has receipt.refused when the receipt %s", async (_, receipt, reason) => {
     await s.post(receipt());
     expect(s.t.listLogged("receipt.verification_failed")).toEqual([]);
     expect(s.t.listLogged("receipt.refused")).toMatchObject([
@@ -153,7 +153,7 @@ describe("the key of a receipt", () => {
     expect(await s.balancesAfter(s.receipt({ device_id: "a device of no relay" }))).toEqual(paid);
   });
 
-  test("is the embedded one for an agent that was never bootstrapped, and no money or trust moves", async () => {
+  test("the embedded key counts for an agent that was never bootstrapped, and no money or trust moves", async () => {
     const unknown = createTestAgent({
       ...s.t.clock,
       randomBytes: (n) => new Uint8Array(n).fill(9),
@@ -244,7 +244,7 @@ describe("a receipt that was accepted", () => {
     },
   );
 
-  test("leaves its settlement, its postings and its log lines", async () => {
+  test("an accepted receipt leaves its settlement, its postings and its log lines", async () => {
     expect(await s.balancesAfter()).toEqual(paid);
     const [payer, payee] = await getAgentStates(s.t, [s.boss, s.worker]);
     expect(payer?.settlements).toEqual(payee?.settlements);

@@ -35,8 +35,8 @@ async function record(): Promise<TrustRecord | undefined> {
   return holdings?.trust[0];
 }
 
-describe("a delegator's trust record of its executor", () => {
-  test("begins with the first task, by the relay's clock", async () => {
+describe("trust records", () => {
+  test("a delegator's trust record of its executor begins with the first task, by the relay's clock", async () => {
     expect(await record()).toBeUndefined();
     const submitted = t.clock.now();
     // The receipt claims five milliseconds.
@@ -59,18 +59,18 @@ describe("a delegator's trust record of its executor", () => {
     ["completed", { interaction_count: 1, successful_tasks: 1, failed_tasks: 0 }],
     ["failed", { interaction_count: 1, successful_tasks: 0, failed_tasks: 1 }],
     ["denied", { interaction_count: 1, successful_tasks: 0, failed_tasks: 0 }],
-  ])("counts a %s task", async (status, counted) => {
+  ])("a delegator's trust record counts a %s task", async (status, counted) => {
     await work({ status });
     expect(await record()).toMatchObject(counted);
   });
 
-  test("belongs to the delegator: the executor and strangers gain no record", async () => {
+  test("a trust record belongs to the delegator: the executor and strangers gain none", async () => {
     await work();
     const others = await getAgentStates(t, [worker, await t.createAgent()]);
     expect(others.map(({ trust }) => trust)).toEqual([[], []]);
   });
 
-  test("is not changed by a task that expires or is cancelled", async () => {
+  test("a trust record is not changed by a task that expires or is cancelled", async () => {
     const { path } = await submitAcceptedTask(t, boss, worker);
     await t.as(boss, "POST", `${path}/cancel`);
     await submitAcceptedTask(t, boss, worker);
@@ -79,21 +79,21 @@ describe("a delegator's trust record of its executor", () => {
     expect(await record()).toBeUndefined();
   });
 
-  test("counts free tasks too", async () => {
+  test("a trust record counts free tasks too", async () => {
     worker = await createSeller(t, 0);
     await work();
     expect(await record()).toMatchObject({ successful_tasks: 1, trust_level: "first_contact" });
   });
 });
 
-describe("a receipt with a bad signature", () => {
+describe("receipts with bad signatures", () => {
   async function badly(by: TestAgent, task: Delegation): Promise<void> {
     const forged = { ...createReceipt(worker, task), memories_formed: 9 };
     const answer = await t.as(by, "POST", `${task.path}/result`, forged);
     expect(answer).toMatchObject({ status: 403, body: { code: "receipt.signature_invalid" } });
   }
 
-  test("counts as one failed task when the executor itself posts it, once per task", async () => {
+  test("a receipt with a bad signature counts as one failed task per task when the executor itself posts it", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const before = await getAgentStates(t, [worker]);
     await Promise.all([badly(worker, task), badly(worker, task), badly(worker, task)]);
@@ -104,7 +104,7 @@ describe("a receipt with a bad signature", () => {
     expect(await record()).toMatchObject({ interaction_count: 2, failed_tasks: 2 });
   });
 
-  test("leaves the task open, and a correct one is accepted and counted", async () => {
+  test("a receipt with a bad signature leaves the task open, and a correct one is accepted and counted", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     await badly(worker, task);
     await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
@@ -112,7 +112,7 @@ describe("a receipt with a bad signature", () => {
     expect(await t.getBalance(worker)).toBe(1.9);
   });
 
-  test("counts for nothing when the operator or a target that is not the executor posts it", async () => {
+  test("a bad signature counts for nothing when the operator or a target that is not the executor posts it", async () => {
     const target = await t.createAgent();
     const executor = await createSeller(t, { count: 2 });
     const task = await submitAcceptedTask(t, boss, target, { required_capabilities: ["count"] });
@@ -127,17 +127,20 @@ describe("a receipt with a bad signature", () => {
     ["an impossible span", { completed_at: 0 }],
     ["another task", { relay_task_id: "another" }],
     ["a tool out of scope", { tools_used: ["rm"], delegated_scope: "ls" }],
-  ])("is the only refusal that counts: a receipt with %s does not", async (_, change) => {
-    const task = await submitAcceptedTask(t, boss, worker);
-    const refused = await t.as(
-      worker,
-      "POST",
-      `${task.path}/result`,
-      createReceipt(worker, task, change),
-    );
-    expect(refused.status).toBeGreaterThanOrEqual(400);
-    expect(await record()).toBeUndefined();
-  });
+  ])(
+    "a bad signature is the only refusal that counts: a receipt with %s does not",
+    async (_, change) => {
+      const task = await submitAcceptedTask(t, boss, worker);
+      const refused = await t.as(
+        worker,
+        "POST",
+        `${task.path}/result`,
+        createReceipt(worker, task, change),
+      );
+      expect(refused.status).toBeGreaterThanOrEqual(400);
+      expect(await record()).toBeUndefined();
+    },
+  );
 });
 
 describe("the level of trust", () => {
@@ -167,7 +170,7 @@ describe("the level of trust", () => {
     expect(await after(outcomes)).toBe(level);
   });
 
-  test("falls by at most one level a task, and rises again", async () => {
+  test("the level of trust falls by at most one level a task, and rises again", async () => {
     expect(await after(`${"+".repeat(5)}`)).toBe("verified");
     expect(await after("------")).toBe("first_contact");
     expect(await after("-")).toBe("unknown");

@@ -61,7 +61,7 @@ async function rotated(agent: TestAgent, seed: number): Promise<TestAgent> {
 }
 
 describe("the evidence of a finished task", () => {
-  test("is valid at every proof level, three hops deep and after a rotation, and is small", async () => {
+  test("the evidence is valid at every proof level, three hops deep and after a rotation, and is small", async () => {
     const text = "x".repeat(1_024);
     const [boss, first, second] = [
       await createBuyer(t, 10),
@@ -113,7 +113,7 @@ describe("the evidence of a finished task", () => {
     ]);
   });
 
-  test("stays valid a day after its signer has rotated the key", async () => {
+  test("the evidence stays valid a day after its signer has rotated the key", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
     await deliver(worker, task, createReceipt(worker, task));
@@ -122,7 +122,7 @@ describe("the evidence of a finished task", () => {
     expect(verifyArtifact(await fileOf(task), { publicKey: await relayKey() }).valid).toBe(true);
   });
 
-  test("is valid without a payment for a free or a failed task", async () => {
+  test("the evidence of a free or a failed task is valid without a payment", async () => {
     const [boss, free, paid] = [
       await createBuyer(t, 10),
       await createSeller(t, 0),
@@ -140,7 +140,7 @@ describe("the evidence of a finished task", () => {
     });
   });
 
-  test("proves no key of an agent that was never registered", async () => {
+  test("the evidence proves no key of an agent that was never registered", async () => {
     const [boss, unknown] = [await t.createAgent(), t.createUnknownAgent()];
     const task = await submitAcceptedTask(t, boss, unknown);
     expect(
@@ -166,7 +166,7 @@ describe("the evidence of a finished task", () => {
       return { boss, worker, task, mine: await copyOf(boss), theirs: await copyOf(worker) };
     }
 
-    test("holds the inputs of the choice, from which a reader can repeat it", async () => {
+    test("the evidence of a scored task holds the inputs of the choice, from which a reader can repeat it", async () => {
       const { boss, worker, task, mine } = await scored();
       const { body: record } = await t.as(boss, "GET", `${task.path}/routing`);
       expect(mine.routing).toMatchObject({
@@ -178,14 +178,14 @@ describe("the evidence of a finished task", () => {
       expect(verifyArtifact(mine, { publicKey: await relayKey() }).valid).toBe(true);
     });
 
-    test("shows the executor only the hash of the choice, without the trust in its rivals", async () => {
+    test("the evidence of a scored task shows the executor only the hash of the choice, without the trust in its rivals", async () => {
       const { mine, theirs } = await scored();
       expect(theirs.routing).toMatchObject({ record_hash: mine.routing.record_hash });
       expect(theirs.routing).not.toHaveProperty("record");
       expect(verifyArtifact(theirs, { publicKey: await relayKey() }).valid).toBe(true);
     });
 
-    test("shows only the hash of a choice over 64 KiB", async () => {
+    test("the evidence of a scored task has only the hash of a choice over 64 KiB", async () => {
       const many = Array.from({ length: 99 }, (_, at) => `${at}`.padEnd(250, "x"));
       const prices = Object.fromEntries([...many, "summarise"].map((each) => [each, 3]));
       for (let at = 0; at < 3; at += 1) await createSeller(t, prices);
@@ -196,7 +196,7 @@ describe("the evidence of a finished task", () => {
     });
   });
 
-  test("is shown to the task's participants, each of whom gets the same parts", async () => {
+  test("the evidence is shown to the task's participants, each of whom gets the same parts", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
     await deliver(worker, task, createReceipt(worker, task));

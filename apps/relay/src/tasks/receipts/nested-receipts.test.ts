@@ -61,7 +61,7 @@ const balances = (agents: readonly TestAgent[]) =>
   Promise.all(agents.map((agent) => t.getBalance(agent)));
 
 describe("nested receipts", () => {
-  test("settle three hops with the outermost, each between its own two agents", async () => {
+  test("nested receipts settle three hops with the outermost, each between its own two agents", async () => {
     const [agents, tasks] = await row([5, 2, 1]);
     expect((await post(tasks[0]!, chainOf(agents, tasks))).status).toBe(200);
     expect(await statuses(tasks)).toEqual(["completed", "completed", "completed"]);
@@ -75,7 +75,7 @@ describe("nested receipts", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.4 });
   });
 
-  test("count as delivered: a sub-agent that posts its own gets the same answer", async () => {
+  test("nested receipts count as delivered: a sub-agent that posts its own gets the same answer", async () => {
     const [agents, tasks] = await row([5, 2]);
     const outer = chainOf(agents, tasks);
     await post(tasks[0]!, outer);
@@ -89,7 +89,7 @@ describe("nested receipts", () => {
     await expectConsistentBooks(t, { fees: 0.35 });
   });
 
-  test("end their tasks with their own status: a failed one is refunded", async () => {
+  test("nested receipts end their tasks with their own status: a failed one is refunded", async () => {
     const [agents, tasks] = await row([5, 2]);
     const inner = createReceipt(agents[2]!, tasks[1]!, { status: "failed" });
     await post(tasks[0]!, nesting(agents[1]!, tasks[0]!, [inner]));
@@ -97,7 +97,7 @@ describe("nested receipts", () => {
     expect(await balances(agents)).toEqual([5, 14.75, 10]);
   });
 
-  test("do nothing when the receipt around them is refused", async () => {
+  test("nested receipts do nothing when the receipt around them is refused", async () => {
     const [agents, tasks] = await row([5, 2]);
     const before = await getAgentStates(t, agents);
     const outer = chainOf(agents, tasks);
@@ -244,7 +244,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     await expectConsistentBooks(t);
   }
 
-  test("settles nothing when its task was never submitted here", async () => {
+  test("a nested receipt settles nothing when its task was never submitted here", async () => {
     const [[, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
     const sub = await createSeller(t, 1);
     const unknown = createReceipt(sub, {
@@ -255,7 +255,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     expect(notFound()).toHaveLength(1);
   });
 
-  test("settles nothing when it is settled already", async () => {
+  test("a nested receipt settles nothing when it is settled already", async () => {
     const [agents, tasks] = await row([5, 2]);
     const outer = chainOf(agents, tasks);
     await post(tasks[1]!, outer.delegation_receipts![0]);
@@ -263,14 +263,14 @@ describe("RC18 a nested receipt settles nothing", () => {
     expect(notFound()).toEqual([]);
   });
 
-  test("settles nothing when another receipt settled its task already", async () => {
+  test("a nested receipt settles nothing when another receipt settled its task already", async () => {
     const [agents, tasks] = await row([5, 2]);
     await post(tasks[1]!, createReceipt(agents[2]!, tasks[1]!, { result: "earlier" }));
     await expectOnlyOuter(tasks[0]!, [agents[2]!], chainOf(agents, tasks));
     expect(notFound()).toHaveLength(1);
   });
 
-  test("settles nothing when its task was not submitted by the agent one hop up", async () => {
+  test("a nested receipt settles nothing when its task was not submitted by the agent one hop up", async () => {
     const [[boss, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
     const sub = await createSeller(t, 1);
     const foreign = await submitAcceptedTask(t, boss!, sub);
@@ -280,7 +280,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     expect(notFound()).toHaveLength(1);
   });
 
-  test("settles nothing when another agent than its executor signed it", async () => {
+  test("a nested receipt settles nothing when another agent than its executor signed it", async () => {
     const [[, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
     const [sub, other] = [await createSeller(t, 1), await createSeller(t, 1)];
     const given = await submitAcceptedTask(t, worker!, sub);
@@ -292,7 +292,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     expect(await getTaskAt(t, given.path)).toMatchObject({ status: "pending" });
   });
 
-  test("settles nothing when its task_id is not the one that it is bound to", async () => {
+  test("a nested receipt settles nothing when its task_id is not the one that it is bound to", async () => {
     const [[, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
     const sub = await createSeller(t, 1);
     const given = await submitAcceptedTask(t, worker!, sub);
@@ -337,7 +337,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     expect(await t.getBalance(sub)).toBe(0.95);
   });
 
-  test("settles nothing when its task has expired", async () => {
+  test("a nested receipt settles nothing when its task has expired", async () => {
     const [worker, sub] = [await createBuyer(t, 10), await createSeller(t, 1)];
     const given = await submitAcceptedTask(t, worker, sub);
     await t.clock.advance(900_000);

@@ -46,7 +46,7 @@ async function listed(query = ""): Promise<[ArchivedReceipt[], cursor: string | 
   return [body["receipts"] as ArchivedReceipt[], body["next_cursor"] as string | null];
 }
 
-describe("a receipt is returned byte for byte as it arrived", () => {
+describe("receipts as they arrived", () => {
   const writings: Readonly<Record<string, (receipt: object) => string>> = {
     "as it is commonly written": JSON.stringify,
     "with space around and inside": (receipt) => `\r\n ${JSON.stringify(receipt, null, "\t")} \n`,
@@ -56,12 +56,12 @@ describe("a receipt is returned byte for byte as it arrived", () => {
       JSON.stringify(Object.fromEntries(Object.entries(receipt).toReversed())),
   };
 
-  test.each(Object.entries(writings))("is returned unchanged %s", async (_, write) => {
+  test.each(Object.entries(writings))("a receipt is returned unchanged %s", async (_, write) => {
     const { task, raw } = await deliver(write);
     expect(await bytesOf(archive(worker, `/${task.task_id}`))).toEqual(["application/json", raw]);
   });
 
-  test("is returned unchanged with members unknown to this relay, and text of any script", async () => {
+  test("a receipt is returned unchanged with members unknown to this relay, and text of any script", async () => {
     const { task, raw } = await deliver(JSON.stringify, {
       result: "\u{1f600} \u0000 e\u0301",
       ...JSON.parse('{"__proto__": {"a": 1}, "later": [1e2]}'),
@@ -69,7 +69,7 @@ describe("a receipt is returned byte for byte as it arrived", () => {
     expect(await bytesOf(archive(worker, `/${task.task_id}`))).toEqual(["application/json", raw]);
   });
 
-  test("is refused with a byte order mark, which would be lost", async () => {
+  test("a receipt with a byte order mark, which would be lost, is refused", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const raw = `\ufeff${JSON.stringify(createReceipt(worker, task))}`;
     const token = await t.token(worker);
@@ -81,7 +81,7 @@ describe("a receipt is returned byte for byte as it arrived", () => {
 });
 
 describe("the archive", () => {
-  test("lists the receipts that the agent signed, newest task first, page by page", async () => {
+  test("the archive lists the receipts that the agent signed, newest task first, page by page", async () => {
     const tasks = [];
     for (let i = 0; i < 3; i += 1) {
       tasks.push((await deliver()).task.task_id);
@@ -93,7 +93,7 @@ describe("the archive", () => {
     expect(end).toBeNull();
   });
 
-  test("shows the receipt's hash, its time of arrival, and the task's status", async () => {
+  test("the archive shows the receipt's hash, its time of arrival, and the task's status", async () => {
     const { task, raw } = await deliver(JSON.stringify, { status: "failed" });
     const [[entry]] = await listed();
     const { settlements } = (
@@ -108,7 +108,7 @@ describe("the archive", () => {
     });
   });
 
-  test("keeps the receipt of a purged task", async () => {
+  test("the archive keeps the receipt of a purged task", async () => {
     const { task, raw } = await deliver();
     await t.clock.advance(2 * 86_400_000);
     await t.relay.tick();
@@ -118,7 +118,7 @@ describe("the archive", () => {
     expect(entry).not.toHaveProperty("status");
   });
 
-  test("is readable only by the signer, and finds nothing under another agent", async () => {
+  test("the archive is readable only by the signer, and finds nothing under another agent", async () => {
     const { task } = await deliver();
     for (const path of [archive(worker), archive(worker, `/${task.task_id}`)]) {
       expect(await t.as(boss, "GET", path)).toMatchObject({
@@ -137,7 +137,7 @@ describe("the archive", () => {
     });
   });
 
-  test("holds no refused receipt and none of an open task", async () => {
+  test("the archive holds no refused receipt and none of an open task", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${task.path}/result`, {
       ...createReceipt(worker, task),

@@ -61,13 +61,13 @@ describe("a task with a delegation token", () => {
   test.each<[string, (token: object) => unknown]>([
     ["an object", (token) => token],
     ["its JSON text", (token) => JSON.stringify(token)],
-  ])("passes on a token that was submitted as %s", async (_, form) => {
+  ])("a task passes on a token that was submitted as %s", async (_, form) => {
     const token = issueToken(t, boss, worker);
     const { path } = await submitAcceptedTask(t, boss, worker, { delegation_token: form(token) });
     expect(await getTaskAt(t, path)).toMatchObject({ delegation_token: token });
   });
 
-  test("is assigned to its delegate alone, even if other agents rank higher", async () => {
+  test("a task with a token is assigned to its delegate alone, even if other agents rank higher", async () => {
     await createSeller(t, 1);
     const answer = await submitTask(t, boss, worker, {
       delegation_token: issueToken(t, boss, worker),
@@ -96,7 +96,7 @@ describe("a task with a delegation token", () => {
     expect(answer).toMatchObject(expected);
   });
 
-  test("is refused when the token is signed by a key that is not its issuer's", async () => {
+  test("a task is refused when its token is signed by a key that is not its issuer's", async () => {
     const { secretKey, publicKey } = t.createUnknownAgent();
     const token = issueToken(t, { ...boss, secretKey, publicKey }, worker);
     expect(await submitTask(t, boss, worker, { delegation_token: token })).toMatchObject({
@@ -133,7 +133,7 @@ describe("the budget of a delegation token", () => {
   test.each([
     ["in memory", {}],
     ["in a file", { AGENT_DB_PATH: join(folder, "relay.db") }],
-  ])("is never exceeded by 64 submissions at once, %s", async (_, env) => {
+  ])("the budget of a token is never exceeded by 64 submissions at once, %s", async (_, env) => {
     await reopen(env);
     const delegation_token = issueToken(t, boss, worker, { max_budget: 24 });
     const token = await t.token(boss);
@@ -146,7 +146,7 @@ describe("the budget of a delegation token", () => {
     await expectConsistentBooks(t, { holds: 24 });
   });
 
-  test("bounds the sum of all children of a token", async () => {
+  test("the budget of a token bounds the sum of all its children", async () => {
     const root = issueToken(t, worker, boss, { max_budget: 5 });
     const submitChild = (token_id: string) =>
       submitTask(t, boss, worker, {
@@ -172,18 +172,21 @@ describe("the budget of a delegation token", () => {
       },
       4,
     ],
-  ])("is reduced, after %s, by the charge only, also at its parents", async (_, end, left) => {
-    const root = issueToken(t, worker, boss, { max_budget: 4 });
-    const delegation_token = attenuateToken(root, boss, worker);
-    await end(await submitAcceptedTask(t, boss, worker, { delegation_token }));
-    const sibling = attenuateToken(root, boss, worker, { token_id: "sibling" });
-    for (const next of [delegation_token, sibling]) {
-      const { path } = await submitAcceptedTask(t, boss, worker, { delegation_token: next });
-      const { amount_locked } = await getTaskAt(t, path);
-      expect(amount_locked).toBe(Math.min(left, 2.4));
-      await t.as(boss, "POST", `${path}/cancel`);
-    }
-  });
+  ])(
+    "the budget of a token is reduced, after %s, by the charge only, also at its parents",
+    async (_, end, left) => {
+      const root = issueToken(t, worker, boss, { max_budget: 4 });
+      const delegation_token = attenuateToken(root, boss, worker);
+      await end(await submitAcceptedTask(t, boss, worker, { delegation_token }));
+      const sibling = attenuateToken(root, boss, worker, { token_id: "sibling" });
+      for (const next of [delegation_token, sibling]) {
+        const { path } = await submitAcceptedTask(t, boss, worker, { delegation_token: next });
+        const { amount_locked } = await getTaskAt(t, path);
+        expect(amount_locked).toBe(Math.min(left, 2.4));
+        await t.as(boss, "POST", `${path}/cancel`);
+      }
+    },
+  );
 
   /** A token of the one name, issued now for an hour. */
   const budgetOf = (max_budget: number) => issueToken(t, boss, worker, { max_budget });
@@ -195,7 +198,7 @@ describe("the budget of a delegation token", () => {
   const hour = 3_600_000;
 
   describe("the sums of a delegation token that has ended", () => {
-    test("are purged a minute later, because a submission may still be in progress", async () => {
+    test("the sums of an ended token are purged a minute later, as a submission may still be in progress", async () => {
       await finish(
         await submitAcceptedTask(t, boss, worker, { delegation_token: budgetOf(3) }),
         "completed",
@@ -211,7 +214,7 @@ describe("the budget of a delegation token", () => {
       });
     });
 
-    test("are not purged while a task under it is open", async () => {
+    test("the sums of an ended token are not purged while a task under it is open", async () => {
       await reopen({ AGENT_TASK_TTL_MS: String(3 * hour) });
       const task = await submitAcceptedTask(t, boss, worker, { delegation_token: budgetOf(3) });
       await pass(2 * hour);

@@ -19,8 +19,8 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-describe("a submission", () => {
-  test("returns 201 with the task as pending, its expiry and its cost", async () => {
+describe("submissions", () => {
+  test("a submission returns 201 with the task as pending, its expiry and its cost", async () => {
     const boss = await t.createAgent();
     const answer = await submitTask(t, boss, await createSeller(t, 0));
     expect(answer).toMatchObject({
@@ -70,7 +70,7 @@ describe("a submission", () => {
     });
   });
 
-  test("keeps the members that the executor needs, the prompt to the byte", async () => {
+  test("a submission keeps the members that the executor needs, the prompt to the byte", async () => {
     const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
     const prompt = ' \n\u{1f600} e\u0301 and \u00e9 \u0000 {"a": 1}\t ';
     const wanted = { prompt, wall_clock_ms: 1_500.5, step_id: "step-1" };
@@ -84,7 +84,7 @@ describe("a submission", () => {
     });
   });
 
-  test("ignores members that it does not know", async () => {
+  test("a submission ignores members that it does not know", async () => {
     const boss = await t.createAgent();
     const answer = await submitTask(t, boss, boss, {
       colour: "red",
@@ -93,7 +93,7 @@ describe("a submission", () => {
     expect(answer).toMatchObject({ status: 201, body: { status: "pending" } });
   });
 
-  test("is stored for an unknown agent and waits for it", async () => {
+  test("a submission for an unknown agent is stored and waits for it", async () => {
     const [boss, unknown] = [
       await t.createAgent(),
       createTestAgent({ ...t.clock, randomBytes: bytes }),
@@ -103,7 +103,7 @@ describe("a submission", () => {
   });
 
   test.each(["__proto__", "constructor", "toString", "a b", "%F0%9F%98%80"])(
-    "H12: is refused for the target %s, which is no UUID",
+    "H12: a submission is refused for the target %s, which is no UUID",
     async (agentId) => {
       const boss = await t.createAgent();
       expect(await submitTask(t, boss, { agentId })).toMatchObject({
@@ -114,7 +114,7 @@ describe("a submission", () => {
   );
 });
 
-describe("a malformed submission is answered with 400 and the name of the field", () => {
+describe("malformed submissions", () => {
   const refused: [what: string, body: Record<string, unknown>, path: string][] = [
     ["no prompt", { prompt: undefined }, "prompt"],
     ["an empty prompt", { prompt: "" }, "prompt"],
@@ -142,15 +142,18 @@ describe("a malformed submission is answered with 400 and the name of the field"
     ["a budget of seven decimals", { max_budget: 0.0000001 }, "max_budget"],
     ["a budget above 1e9", { max_budget: 1_000_000_000.000001 }, "max_budget"],
   ];
-  test.each(refused)("names the field of %s", async (_, body, path) => {
-    const boss = await t.createAgent();
-    const answer = await submitTask(t, boss, boss, body);
-    expect(answer).toMatchObject({
-      status: 400,
-      body: { code: "request.invalid", issues: [{ path }] },
-    });
-    expect(answer.body["error"]).toContain(path);
-  });
+  test.each(refused)(
+    "the answer to a malformed submission names the field of %s",
+    async (_, body, path) => {
+      const boss = await t.createAgent();
+      const answer = await submitTask(t, boss, boss, body);
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { code: "request.invalid", issues: [{ path }] },
+      });
+      expect(answer.body["error"]).toContain(path);
+    },
+  );
 
   test.each([
     ["no JSON", "{prompt", "request.malformed_json"],
@@ -161,7 +164,7 @@ describe("a malformed submission is answered with 400 and the name of the field"
       `{"prompt": "work", "a": ${"[".repeat(65)}${"]".repeat(65)}}`,
       "request.too_deep",
     ],
-  ])("refuses a body of %s", async (_, raw, code) => {
+  ])("a submission with a body of %s is refused", async (_, raw, code) => {
     const boss = await t.createAgent();
     const token = await t.token(boss);
     const answer = await t.request("POST", `/agent/${boss.agentId}/task`, { token, raw });
@@ -189,7 +192,7 @@ describe("a malformed submission is answered with 400 and the name of the field"
     });
   });
 
-  test("leaves nothing behind", async () => {
+  test("a malformed submission leaves nothing behind", async () => {
     const boss = await createBuyer(t, 5);
     const before = await getAgentStates(t, [boss]);
     await submitTask(t, boss, await createSeller(t, 1), { prompt: "" });
@@ -199,7 +202,7 @@ describe("a malformed submission is answered with 400 and the name of the field"
 });
 
 describe("the submitter", () => {
-  test("must authenticate: 401 without a token, 403 with junk", async () => {
+  test("the submitter must authenticate: 401 without a token, 403 with junk", async () => {
     const path = `/agent/${(await t.createAgent()).agentId}/task`;
     const body = { prompt: "work" };
     expect(await t.request("POST", path, { body })).toMatchObject({
@@ -218,7 +221,7 @@ describe("the submitter", () => {
     ["a token for another relay", 401, "auth.verification_failed", async () => forged("audience")],
     ["a token of an unknown device", 403, "auth.device_not_authorized", unknownToken],
     ["a token without the scope", 403, "auth.scope_missing", narrowToken],
-  ])("is refused with %s: %i %s", async (_, status, code, token) => {
+  ])("the submitter is refused with %s: %i %s", async (_, status, code, token) => {
     const answer = await t.request("POST", `/agent/${(await t.createAgent()).agentId}/task`, {
       token: await token(),
       body: { prompt: "work" },
@@ -234,7 +237,7 @@ describe("the submitter", () => {
     expect([await t.getBalance(boss), await t.getBalance(victim)]).toEqual([7.6, 10]);
   });
 
-  test("is the one that the request names under the master token", async () => {
+  test("the submitter is the one that the request names under the master token", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const answer = await t.asOperator("POST", `/agent/${worker.agentId}/task`, {
       prompt: "work",
@@ -244,7 +247,7 @@ describe("the submitter", () => {
     expect(await t.getBalance(boss)).toBe(7.6);
   });
 
-  test("may be absent under the master token for a free task, else 402", async () => {
+  test("the submitter may be absent under the master token for a free task, else 402", async () => {
     const submitAs = async (price: number) =>
       t.asOperator("POST", `/agent/${(await createSeller(t, price)).agentId}/task`, {
         prompt: "work",
@@ -281,7 +284,7 @@ describe("the price", () => {
     },
   );
 
-  test("is that of the only price, and 0 without a listing or a price in it", async () => {
+  test("the price is that of the only one listed, and 0 without a listing or a price in it", async () => {
     const boss = await createBuyer(t, 10);
     const targets = [await createSeller(t, 0.5), await createSeller(t, {}), await t.createAgent()];
     const costs = [];
@@ -291,7 +294,7 @@ describe("the price", () => {
     expect(costs).toEqual([0.5, 0, 0]);
   });
 
-  test("is 0 for a listed capability without a price", async () => {
+  test("the price is 0 for a listed capability without a price", async () => {
     const [boss, worker] = [await t.createAgent(), await t.createWorker(2, "summarise")];
     await t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/listing`, {
       capabilities: ["summarise", "translate"],
@@ -362,7 +365,7 @@ describe("the price", () => {
     expect((await submitTask(t, boss, await createSeller(t, 0))).status).toBe(201);
   });
 
-  test("may be 0 under max_budget 0", async () => {
+  test("the price may be 0 under max_budget 0", async () => {
     const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
     expect((await submitTask(t, boss, worker, { max_budget: 0 })).status).toBe(201);
   });
@@ -396,7 +399,7 @@ describe("the price", () => {
 });
 
 describe("a task with required capabilities", () => {
-  test("is assigned to the agent that ranking chose, at that agent's price", async () => {
+  test("a task with required capabilities is assigned to the chosen agent, at that agent's price", async () => {
     const [boss, target] = [await createBuyer(t, 10), await t.createAgent()];
     const worker = await createSeller(t, { count: 2 });
     const answer = await submitTask(t, boss, target, { required_capabilities: ["count"] });
@@ -412,7 +415,7 @@ describe("a task with required capabilities", () => {
     expect(await t.getBalance(worker)).toBe(1.9);
   });
 
-  test("is never assigned to its submitter or to an excluded agent by ranking", async () => {
+  test("a task is never assigned to its submitter or to an excluded agent by ranking", async () => {
     const boss = await createSeller(t, { count: 0 });
     const others = [await createSeller(t, { count: 0 }), await createSeller(t, { count: 0 })];
     const [first, second] = others.map(({ agentId }) => agentId);
@@ -426,7 +429,7 @@ describe("a task with required capabilities", () => {
     expect(await chosen([first, second])).toBeNull();
   });
 
-  test("is never assigned above max_budget by ranking", async () => {
+  test("a task is never assigned above max_budget by ranking", async () => {
     const boss = await createBuyer(t, 100);
     await createSeller(t, { count: 5 });
     const cheap = await createSeller(t, { count: 1 });
@@ -438,7 +441,7 @@ describe("a task with required capabilities", () => {
     });
   });
 
-  test("waits for its target when no agent has them and the target is free", async () => {
+  test("a task waits for its target when no agent has the required capabilities and the target is free", async () => {
     const [boss, target] = [await createBuyer(t, 10), await createSeller(t, { read: 0 })];
     expect(await submitTask(t, boss, target, { required_capabilities: ["fly"] })).toMatchObject({
       status: 201,

@@ -36,7 +36,7 @@ async function relayHolding(live: number): Promise<TestRelay> {
   return startTestRelay({ AGENT_DB_PATH: path });
 }
 
-describe("a submitter with 1,000 open tasks", () => {
+describe("full quotas of submitters", () => {
   async function full(): Promise<[TestRelay, TestAgent, TestAgent, Delegation[]]> {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 2_000), await createSeller(t, 1)];
@@ -51,7 +51,7 @@ describe("a submitter with 1,000 open tasks", () => {
     return [t, boss, worker, open];
   }
 
-  test("is refused one more with 429, which leaves nothing behind; others are not", async () => {
+  test("a submitter with 1,000 open tasks is refused one more with 429, and others are not", async () => {
     const [relay, boss, worker] = await full();
     const before = await getAgentStates(relay, [boss]);
     const answer = await submitTask(relay, boss, worker);
@@ -61,7 +61,7 @@ describe("a submitter with 1,000 open tasks", () => {
     expect((await submitTask(relay, await createBuyer(relay, 2), worker)).status).toBe(201);
   });
 
-  test("gets a slot back for each task that is finished, cancelled or expired", async () => {
+  test("a submitter gets a slot back for each task that is finished, cancelled or expired", async () => {
     const [relay, boss, worker, open] = await full();
     const [done, cancelled] = open as [Delegation, Delegation];
     const next = async () => (await submitTask(relay, boss, worker)).status;
@@ -74,8 +74,8 @@ describe("a submitter with 1,000 open tasks", () => {
   });
 });
 
-describe("a relay with 100,000 open tasks", () => {
-  test("refuses one more with 503 until one has ended", async () => {
+describe("full relays", () => {
+  test("a relay with 100,000 open tasks refuses one more with 503 until one has ended", async () => {
     t = await relayHolding(99_999);
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 1)];
     const last = await submitAcceptedTask(t, boss, worker);

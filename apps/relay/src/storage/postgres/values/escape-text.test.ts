@@ -7,11 +7,11 @@ test.each([
   ["a\0b", "a\u00010b"],
   ["a\u0001b", "a\u00011b"],
   ["\0\u00010", "\u00010\u000110"],
-])("escapes %j as %j", (text, escaped) => {
+])("the text %j is escaped as %j", (text, escaped) => {
   expect(escapeText(text)).toBe(escaped);
 });
 
-test("returns every text as it was, and stores no U+0000", () => {
+test("every text is returned as it was, and no U+0000 is stored", () => {
   const texts = fc.string({ unit: fc.constantFrom("\0", "\u0001", "0", "1", "é", "a") });
   fc.assert(
     fc.property(texts, (text) => {

@@ -12,7 +12,7 @@ test.each([
   ["quotes and backslashes", ['{"a":1}', "\\", '\\"'], '{"{\\"a\\":1}","\\\\","\\\\\\""}'],
   ["U+0000, which PostgreSQL refuses", ["a\0b"], '{"a\u00010b"}'],
   ["bytes", [new Uint8Array([0, 255]), new Uint8Array()], '{"\\\\x00ff","\\\\x"}'],
-])("formats %s", (_, values, text) => {
+])("the array of %s is formatted", (_, values, text) => {
   expect(formatArray(values)).toBe(text);
 });
 
@@ -20,7 +20,7 @@ test.each([
 const getParser = pg.types.getTypeParser as (type: number) => (text: string) => unknown;
 const TEXT_ARRAY = 1_009;
 
-test("is read as the same texts", () => {
+test("a formatted array is read as the same texts", () => {
   const parse = getParser(TEXT_ARRAY);
   const text = fc.string({ unit: fc.constantFrom('"', "\\", ",", "{", "}", "N", "\n", "é", " ") });
   fc.assert(
