@@ -3,14 +3,14 @@ import { expect, test } from "vitest";
 import { checkNodeVersion } from "./check-node-version.ts";
 
 test.each(["22.18.0", "22.19.1", "23.0.0", "24.1.0", "100.0.0"])(
-  "accepts Node.js %s",
+  "Node.js %s is accepted",
   (version) => {
     expect(checkNodeVersion(version)).toBeUndefined();
   },
 );
 
 test.each(["20.20.2", "22.17.9", "22.9.0"])(
-  "refuses Node.js %s with its version in the fault",
+  "Node.js %s is refused with its version in the fault",
   (version) => {
     expect(checkNodeVersion(version)).toBe(`Node.js 22.18 or newer is needed, this is ${version}`);
   },

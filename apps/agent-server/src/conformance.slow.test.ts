@@ -118,7 +118,7 @@ async function resultsOf(revision: string): Promise<Map<string, readonly Check[]
 describe.each(Object.entries(conformanceSkips))(
   "the official conformance suite, %s",
   (revision, skipped) => {
-    test("passes every scenario of the conformance suite except those skipped with a reason", async () => {
+    test("the agent server passes every scenario of the conformance suite except those skipped with a reason", async () => {
       const results = await resultsOf(revision);
       expect([...results.keys()].toSorted()).toEqual((await scenariosOf(revision)).toSorted());
       const failed = [...results].flatMap(([scenario, checks]) =>

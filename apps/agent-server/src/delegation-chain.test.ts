@@ -145,7 +145,7 @@ const transports = [
   ["over MCP", startAgentWithoutSocket],
 ] as const;
 
-describe.each(transports)("a token that the boss issues to a worker %s", (_, start) => {
+describe.each(transports)("tokens that the boss issues to a worker %s", (_, start) => {
   let patron: Patron;
   let workerIdentity: Identity;
   beforeAll(async () => {
@@ -167,7 +167,7 @@ describe.each(transports)("a token that the boss issues to a worker %s", (_, sta
     ...change,
   });
 
-  test("is a child token with a smaller scope, budget and lifetime", async () => {
+  test("a token for a worker is a child token with a smaller scope, budget and lifetime", async () => {
     const token = tokenFor(boss, patron);
     const before = Date.now();
     const { receipt, nested, passedOn } = await ask(

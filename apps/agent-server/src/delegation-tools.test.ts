@@ -106,7 +106,7 @@ const order = (prompt: string, more: Record<string, unknown> = {}) => ({
 });
 
 describe("a delegator", { timeout: 30_000 }, () => {
-  test("finds an agent, pays it once, and gets a result whose receipt is verified", async () => {
+  test("a delegator finds an agent, pays it once, and gets a result whose receipt is verified", async () => {
     const before = await balanceOf(delegator);
     const found = await callTool("find_agents", { capability: "shout" });
     const { agentId } = worker.agent.identity;
@@ -177,7 +177,7 @@ describe("a delegator", { timeout: 30_000 }, () => {
     expect(done.answer["receipt_omitted"]).toContain(`/task/${String(done.answer["task_id"])}`);
   });
 
-  test("reports progress while the task runs", async () => {
+  test("a delegator reports progress while the task runs", async () => {
     const messages: string[] = [];
     const running = client.callTool(
       { name: "delegate_task", arguments: order("slow progress") },
@@ -466,7 +466,7 @@ describe("a cheating relay or executor", { timeout: 30_000 }, () => {
 });
 
 describe("a call that ends early", { timeout: 30_000 }, () => {
-  test("cancels its task before an executor has begun it, and the hold is released", async () => {
+  test("a call that ends early cancels its task before an executor has begun it, and the hold is released", async () => {
     const sleeper = await startWorker("sleep", 1, "sleeper");
     const { agentId } = sleeper.agent.identity;
     await sleeper.stop();

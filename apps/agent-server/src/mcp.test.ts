@@ -120,11 +120,11 @@ describe.each(clients)("%s over HTTP", (_, connect, era) => {
     return `[agent:${agentId.slice(0, 8)} key:${publicKey.slice(0, 16)}]`;
   };
 
-  test("negotiates the revision of its era", () => {
+  test("the client negotiates the revision of its era", () => {
     expect(client.version()).toMatch(era);
   });
 
-  test("lists the synthetic tools before the agent's own", async () => {
+  test("the synthetic tools are listed before the agent's own", async () => {
     const tools = await client.tools();
     expect(tools.map((tool) => tool.name)).toEqual([
       "agent_task",

@@ -54,7 +54,7 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
   });
   afterAll(() => client.close());
 
-  test("lists the three resources and no templates", async () => {
+  test("the agent lists the three resources and no templates", async () => {
     const { resources } = await client.listResources();
     expect(resources.map(({ uri, mimeType }) => [uri, mimeType])).toEqual([
       ["agent://identity", "application/json"],
@@ -109,7 +109,7 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
     await expect(read(client, "agent://secrets")).rejects.toThrow(/not found/i);
   });
 
-  test("lists the three prompts with their arguments", async () => {
+  test("the agent lists the three prompts with their arguments", async () => {
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name, arguments: args }) => [name, args])).toEqual([
       ["chat", [{ name: "message", description: "What to say.", required: true }]],

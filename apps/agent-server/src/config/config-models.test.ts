@@ -18,7 +18,7 @@ function configOf(...given: Parameters<typeof read>) {
 }
 
 describe("models", () => {
-  test("configures no model by default and keeps memories in memory", () => {
+  test("no model is configured by default, and memories stay in memory", () => {
     expect(configOf({})).toMatchObject({
       direct: false,
       llm: undefined,
@@ -26,7 +26,7 @@ describe("models", () => {
     });
   });
 
-  test("reads models from the file and their keys from the environment only", () => {
+  test("models are read from the file and their keys from the environment only", () => {
     const file = {
       llm: { baseUrl: "https://models.example/v1/", model: "m1" },
       embeddings: { baseUrl: "http://127.0.0.1:8080/v1", model: "e1" },
@@ -37,7 +37,7 @@ describe("models", () => {
     expect(read({ llm: { ...file.llm, apiKey: "key-1" } })).toMatchObject({ ok: false });
   });
 
-  test("prefers models of the environment over those of the file", () => {
+  test("models of the environment take precedence over those of the file", () => {
     const file = { llm: { baseUrl: "https://models.example/v1", model: "m1" } };
     expect(configOf(file, { AGENT_LLM_MODEL: "m2" }).llm?.model).toBe("m2");
     const env = { AGENT_EMBEDDINGS_BASE_URL: "http://e/v1", AGENT_EMBEDDINGS_MODEL: "e2" };
@@ -57,7 +57,7 @@ describe("models", () => {
     expect(result.ok ? "" : result.faults[0]).not.toContain("u:p");
   });
 
-  test("parses the flag --direct", () => {
+  test("the flag --direct is parsed", () => {
     expect(configOf({}, {}, ["--direct"]).direct).toBe(true);
   });
 });

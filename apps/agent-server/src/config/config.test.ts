@@ -227,7 +227,7 @@ describe("a faulty configuration", () => {
     expect(faults[0]).toContain(fault);
   });
 
-  test("reports all faults at once, each with its source", () => {
+  test("all faults are reported at once, each with its source", () => {
     const faults = faultsOf({
       file: { name: 7 },
       args: ["--transport", "pipe"],
@@ -238,7 +238,7 @@ describe("a faulty configuration", () => {
     );
   });
 
-  test("reports each of several unknown settings once", () => {
+  test("each of several unknown settings is reported once", () => {
     const file = { colour: 1, "a.b": 2, port: -1, policy: { loose: 1, strict: 2 } };
     expect(faultsOf({ file, env: auth }).toSorted()).toEqual([
       "config a.b: is not a known setting",
@@ -249,7 +249,7 @@ describe("a faulty configuration", () => {
     ]);
   });
 
-  test("checks a private key from the environment before the start, without quoting it", () => {
+  test("a private key from the environment is checked before the start, without quoting it", () => {
     const env = { ...auth, AGENT_PRIVATE_KEY_HEX: "zz" };
     expect(faultsOf({ env })).toEqual([
       "AGENT_PRIVATE_KEY_HEX: holds no private key (64 or 128 hex digits, or a sealed key)",

@@ -10,11 +10,11 @@ test.each<[string, unknown]>([
   ['{"a": 1, /* then */ }', { a: 1 }],
   ['{"url": "http://a/*b*/"}', { url: "http://a/*b*/" }],
   [String.raw`{"quote": "\"//,]"}`, { quote: '"//,]' }],
-])("parses %s", (text, value) => {
+])("the text %s is parsed", (text, value) => {
   expect(parseJsonc(text)).toEqual(value);
 });
 
-test.each(["{,}", "[,]", "{/* open}", '{"a" 1}', "", "{} /"])("rejects %s", (text) => {
+test.each(["{,}", "[,]", "{/* open}", '{"a" 1}', "", "{} /"])("the text %s is rejected", (text) => {
   expect(() => parseJsonc(text)).toThrow(SyntaxError);
 });
 
@@ -40,7 +40,7 @@ test("a member named __proto__ is an ordinary member", () => {
   expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
 });
 
-test("parses any JSON as JSON.parse does", () => {
+test("any JSON is parsed as JSON.parse does", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       expect(parseJsonc(text)).toEqual(JSON.parse(text));

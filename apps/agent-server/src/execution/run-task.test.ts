@@ -62,7 +62,7 @@ function isSigned(receipt: ExecutionReceipt, taskId?: string): boolean {
   return verifyReceipt(receipt, { publicKey: identity.publicKey, taskId }).valid;
 }
 
-describe("a receipt", () => {
+describe("receipts", () => {
   test("a receipt states agent, prompt and result, and verifies", async () => {
     const receipt = await runner(shoutTool)({ taskId: "r", relayTaskId: "r" });
     expect(receipt).toMatchObject({
@@ -95,7 +95,7 @@ describe("a receipt", () => {
     expect(await runner(shoutTool)()).not.toHaveProperty("relay_task_id");
   });
 
-  test("signs a result with a lone surrogate", async () => {
+  test("a result with a lone surrogate is signed", async () => {
     const broken = createTextTool("broken", () => ({ ok: true, data: "a\ud800b" }));
     const receipt = await runner(broken)();
     expect(receipt.result).toBe("a\ufffdb");

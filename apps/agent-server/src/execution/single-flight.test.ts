@@ -7,7 +7,7 @@ function counter() {
   return { start: async () => (starts += 1), starts: () => starts };
 }
 
-test("starts the work of one key once and returns its result to all callers", async () => {
+test("the work of one key starts once, and its result is returned to all callers", async () => {
   const once = createSingleFlight<number>(10);
   const { start, starts } = counter();
   const [first, second] = [once.run("k", "f", start), once.run("k", "f", start)];
@@ -16,7 +16,7 @@ test("starts the work of one key once and returns its result to all callers", as
   expect(starts()).toBe(1);
 });
 
-test("refuses another fingerprint for the key of running or finished work", async () => {
+test("another fingerprint for the key of running or finished work is refused", async () => {
   const once = createSingleFlight<number>(10);
   const { start } = counter();
   once.run("k", "f", start);
@@ -32,7 +32,7 @@ test("work that throws can be tried again", async () => {
   expect(once.find("k")).toBeUndefined();
 });
 
-test("remembers all running work and the newest finished work", async () => {
+test("all running work and the newest finished work are remembered", async () => {
   const once = createSingleFlight<string>(2);
   once.run("slow", "f", () => new Promise(() => {}));
   for (const key of ["a", "b", "c"]) {

@@ -34,7 +34,7 @@ async function embed(texts: string[], ...replies: Reply[]) {
 const vectors = (...given: unknown[]) =>
   replyJson({ data: given.map((embedding, index) => ({ index, embedding })) });
 
-test("sends all texts to the endpoint in one request with its own key", async () => {
+test("all texts are sent to the endpoint in one request with its own key", async () => {
   await embed(["a", "b"], vectors([1, 0], [0, 1]));
   expect(server.received).toEqual([
     {
@@ -45,7 +45,7 @@ test("sends all texts to the endpoint in one request with its own key", async ()
   ]);
 });
 
-test("scales vectors to length 1 and returns them in the order of the texts", async () => {
+test("vectors are scaled to length 1 and returned in the order of the texts", async () => {
   const answer = await embed(
     ["a", "b"],
     replyJson({
@@ -65,7 +65,7 @@ test("scales vectors to length 1 and returns them in the order of the texts", as
   });
 });
 
-test("waits for a rate limit and tries again", async () => {
+test("the embedder waits for a rate limit and tries again", async () => {
   expect(await embed(["a"], replyStatus(429, { "retry-after": "1" }), vectors([1]))).toMatchObject({
     ok: true,
   });

@@ -5,7 +5,7 @@ test.each([
   [undefined, "none"],
   ["none", "none"],
   ["personal", "personal"],
-])("accepts a note of sensitivity %s", (given, expected) => {
+])("a note of sensitivity %s is accepted", (given, expected) => {
   expect(parseSensitivity(given)).toBe(expected);
 });
 
@@ -19,11 +19,11 @@ test.each([
   "",
   "public",
   "__proto__",
-])("refuses a note of sensitivity %j", (given) => {
+])("a note of sensitivity %j is refused", (given) => {
   expect(parseSensitivity(given)).toBeUndefined();
 });
 
-test("picks the stricter of two sensitivities in either order", () => {
+test("the stricter of two sensitivities is picked in either order", () => {
   for (const [index, low] of sensitivities.entries()) {
     for (const high of sensitivities.slice(index)) {
       expect([pickStricterSensitivity(low, high), pickStricterSensitivity(high, low)]).toEqual([

@@ -70,22 +70,22 @@ describe("E2: an agent whose tools have several prices", () => {
     ['get-sum {"a": 20, "b": 22}', "42"],
     ['{"tool": "get-sum", "arguments": {"a": 20, "b": 22}}', "42"],
     ['echo text="add 20 and 22"', "add 20 and 22"],
-  ])("E2: runs the tool that the prompt %j names", async (prompt, result) => {
+  ])("E2: the tool that the prompt %j names is run", async (prompt, result) => {
     expect(await ask(prompt)).toMatchObject({ status: "completed", result });
   });
 
   test.each(["please use get-sum for 20 and 22", "echo hello", "get-summary a=1 b=2"])(
-    "E2: does not treat the prompt %j as a call",
+    "E2: the prompt %j does not count as a call",
     async (prompt) => {
       expect(await ask(prompt)).toMatchObject({ status: "denied", tools_used: [] });
     },
   );
 
-  test("E2: reads a prompt freely when the task requires a capability", async () => {
+  test("E2: a prompt is read freely when the task requires a capability", async () => {
     expect(await ask("add 20 and 22", ["get-sum"])).toMatchObject({ result: "42" });
   });
 
-  test("E2: does not run an expensive tool for the price of a cheap one", async () => {
+  test("E2: an expensive tool is not run for the price of a cheap one", async () => {
     const receipt = await ask('{"tool": "echo", "arguments": {"text": "hi"}}', ["get-sum"]);
     expect(receipt.tools_used).not.toContain("echo");
     expect(receipt.status).not.toBe("completed");

@@ -96,7 +96,7 @@ describe("agent_remember", () => {
     { content: 7 },
     { content: "\ud800" },
     { content: "x", sensitivity: 1 },
-  ])("refuses the arguments %j", async (args) => {
+  ])("agent_remember refuses the arguments %j", async (args) => {
     expect(await newTools().call("agent_remember", args)).toMatchObject({ kind: "invalid" });
   });
 
@@ -132,7 +132,7 @@ describe("agent_recall", () => {
     { query: "x", limit: 101 },
     { query: "x", limit: 1.5 },
     { query: "x", limit: "3" },
-  ])("refuses the arguments %j", async (args) => {
+  ])("agent_recall refuses the arguments %j", async (args) => {
     expect(await newTools().call("agent_recall", args)).toMatchObject({ kind: "invalid" });
   });
 });

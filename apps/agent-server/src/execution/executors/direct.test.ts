@@ -21,7 +21,7 @@ describe("the parameter for the prompt", () => {
   });
 
   test.each([{}, { properties: null }, { properties: [] }, { properties: { a: true } }])(
-    "finds no parameter in the schema %j",
+    "no parameter for the prompt is found in the schema %j",
     (inputSchema) => {
       expect(findPromptParameter({ inputSchema })).toBeUndefined();
     },
@@ -54,27 +54,27 @@ async function execute(
 describe("direct execution", () => {
   const tools = [named("first"), named("second")];
 
-  test("runs the tool whose name is a required capability", async () => {
+  test("direct execution runs the tool whose name is a required capability", async () => {
     const { calls, outcome } = await execute(tools, ["other", "second"]);
     expect(calls).toEqual([["second", { text: "words" }]]);
     expect(outcome).toEqual({ status: "completed", result: "result" });
   });
 
-  test("runs the first tool when no capability is required", async () => {
+  test("direct execution runs the first tool when no capability is required", async () => {
     expect((await execute(tools, ["other"])).calls).toEqual([["first", { text: "words" }]]);
   });
 
-  test("denies the task when the policy or the scope refuses the tool", async () => {
+  test("direct execution denies the task when the policy or the scope refuses the tool", async () => {
     const { outcome } = await execute(tools, [], { ok: false, kind: "denied", error: "no" });
     expect(outcome).toEqual({ status: "denied", result: "no" });
   });
 
-  test("fails the task when the tool fails", async () => {
+  test("direct execution fails the task when the tool fails", async () => {
     const { outcome } = await execute(tools, [], { ok: false, kind: "failed", error: "broken" });
     expect(outcome).toEqual({ status: "failed", result: "broken" });
   });
 
-  test("fails the task without a suitable tool", async () => {
+  test("direct execution fails the task without a suitable tool", async () => {
     const noText = { name: "n", description: "", inputSchema: { type: "object" } };
     expect((await execute([], [])).outcome.status).toBe("failed");
     expect((await execute([noText], [])).outcome.status).toBe("failed");

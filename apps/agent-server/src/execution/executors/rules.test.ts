@@ -62,7 +62,7 @@ describe("the tools for a task are", () => {
     expect(chosen.map(({ name }) => name)).toEqual(expected);
   });
 
-  test("chooses no tool when there is none", () => {
+  test("no tool is chosen when there is none", () => {
     expect(chooseTools({ prompt: "x", requiredCapabilities: [] }, buildTestToolbox([]))).toEqual(
       [],
     );
@@ -209,7 +209,7 @@ test("a step outside the scope of the delegation does not run, and the task is d
 describe("execution by rules", () => {
   const tools = [tool("fetch"), tool("sum", "", { text, n: number }), tool("send")];
 
-  test("passes the answer of each tool to the next and returns the last", async () => {
+  test("execution by rules passes the answer of each tool to the next and returns the last", async () => {
     const { calls, outcome } = await execute(tools, "fetch the page, sum it in 3 lines, send");
     expect(calls).toEqual([
       ["fetch", { text: "the page, sum it in 3 lines, send" }],
@@ -219,7 +219,7 @@ describe("execution by rules", () => {
     expect(outcome).toEqual({ status: "completed", result: "send done" });
   });
 
-  test("uses the members of a JSON answer as the arguments of the next tool", async () => {
+  test("execution by rules uses the members of a JSON answer as the arguments of the next tool", async () => {
     const json = '{"text":"a","n":9}';
     const answers = { fetch: { ok: true, data: json } } as const;
     const { calls } = await execute(tools, "p", answers, ["fetch", "sum"]);
@@ -231,14 +231,17 @@ describe("execution by rules", () => {
     ["failed", "failed"],
     ["aborted", "failed"],
     ["invalid", "failed"],
-  ] as const)("stops at a tool that is %s, and the task is %s", async (kind, status) => {
-    const answers = { fetch: { ok: false, kind, error: "no" } } as const;
-    const { calls, outcome } = await execute(tools, "fetch and send", answers);
-    expect(calls).toHaveLength(1);
-    expect(outcome).toEqual({ status, result: "no" });
-  });
+  ] as const)(
+    "execution by rules stops at a tool that is %s, and the task is %s",
+    async (kind, status) => {
+      const answers = { fetch: { ok: false, kind, error: "no" } } as const;
+      const { calls, outcome } = await execute(tools, "fetch and send", answers);
+      expect(calls).toHaveLength(1);
+      expect(outcome).toEqual({ status, result: "no" });
+    },
+  );
 
-  test("runs no tool when the first one lacks an argument, and names that argument", async () => {
+  test("execution by rules runs no tool when the first one lacks an argument, and names that argument", async () => {
     const { calls, outcome } = await execute(tools, "sum this");
     expect(calls).toEqual([]);
     expect(outcome).toEqual({

@@ -15,7 +15,7 @@ const entry = {
 };
 
 describe("the file of known agents", () => {
-  test("parses agents, their keys and their trust levels", () => {
+  test("agents, their keys and their trust levels are parsed from the file of known agents", () => {
     const read = parseKnownAgents(JSON.stringify([entry]), "agents.json");
     expect(read.ok && [...read.agents.values()]).toEqual([
       {
@@ -48,29 +48,32 @@ describe("an agent without a relay", () => {
     ["verified", "written"],
     ["first_contact", "Governance: "],
     ["blocked", "Policy denied: "],
-  ] as const)("lets a %s agent of its file do what that level may", async (level, answer) => {
-    const writing = createTextTool("writing", () => ({ ok: true, data: "written" }), 2);
-    const read = parseKnownAgents(JSON.stringify([{ ...entry, trust_level: level }]), "");
-    if (!read.ok) throw new Error(read.faults.join());
-    const started = await startStandaloneAgent({ tools: [writing], knownAgents: read.agents });
-    if (!started.ok) throw new Error(started.faults.join());
-    const { running } = started;
-    const tokenOf = (signer: typeof friend) =>
-      mintToken({
-        ...friend,
-        secretKey: signer.secretKey,
-        deviceId: friend.agentId,
-        audience: running.agent.identity.did,
-        scope: [],
-        now: Date.now(),
-        jti: crypto.randomUUID(),
-      });
-    expect(await callTextTool(running.url, `agent:${await tokenOf(friend)}`, "writing")).toContain(
-      answer,
-    );
-    const forged = { authorization: `Bearer agent:${await tokenOf(createTestIdentity())}` };
-    const refused = await fetch(running.url ?? "", { method: "DELETE", headers: forged });
-    expect(refused.status).toBe(401);
-    await running.stop();
-  });
+  ] as const)(
+    "an agent without a relay lets a %s agent of its file do what that level may",
+    async (level, answer) => {
+      const writing = createTextTool("writing", () => ({ ok: true, data: "written" }), 2);
+      const read = parseKnownAgents(JSON.stringify([{ ...entry, trust_level: level }]), "");
+      if (!read.ok) throw new Error(read.faults.join());
+      const started = await startStandaloneAgent({ tools: [writing], knownAgents: read.agents });
+      if (!started.ok) throw new Error(started.faults.join());
+      const { running } = started;
+      const tokenOf = (signer: typeof friend) =>
+        mintToken({
+          ...friend,
+          secretKey: signer.secretKey,
+          deviceId: friend.agentId,
+          audience: running.agent.identity.did,
+          scope: [],
+          now: Date.now(),
+          jti: crypto.randomUUID(),
+        });
+      expect(
+        await callTextTool(running.url, `agent:${await tokenOf(friend)}`, "writing"),
+      ).toContain(answer);
+      const forged = { authorization: `Bearer agent:${await tokenOf(createTestIdentity())}` };
+      const refused = await fetch(running.url ?? "", { method: "DELETE", headers: forged });
+      expect(refused.status).toBe(401);
+      await running.stop();
+    },
+  );
 });

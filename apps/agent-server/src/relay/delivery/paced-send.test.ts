@@ -2,7 +2,7 @@ import { createManualClock } from "@agent/testkit";
 import { expect, test } from "vitest";
 import { createPacedSend } from "./paced-send.ts";
 
-test("sends no more messages than the relay accepts in 10 seconds, without counting failed ones", async () => {
+test("no more messages are sent than the relay accepts in 10 seconds, and failed ones do not count", async () => {
   const clock = createManualClock();
   let ready = false;
   const send = createPacedSend(

@@ -67,7 +67,7 @@ async function findCurrentKey(agentId: string) {
 
 describe("the command rotate-key", { timeout: 30_000 }, () => {
   test.each([{}, { AGENT_PASSPHRASE: "correct horse" }])(
-    "replaces the key at the relay and in the folder, with the environment %j",
+    "rotate-key replaces the key at the relay and in the folder, with the environment %j",
     async (env) => {
       const before = await joinOnce(env);
       const { faults, lines } = await rotate(env, "the key was stolen");
@@ -82,7 +82,7 @@ describe("the command rotate-key", { timeout: 30_000 }, () => {
     },
   );
 
-  test("finishes a change that the relay has taken and the folder has not", async () => {
+  test("rotate-key finishes a change that the relay has taken and the folder has not", async () => {
     const before = await joinOnce();
     const begun = await beginKeyChange({ dataDir, passphrase: undefined }, runtime);
     if (!begun.ok) throw new Error(begun.fault);
@@ -107,7 +107,7 @@ describe("the command rotate-key", { timeout: 30_000 }, () => {
     expect(await findCurrentKey(before.agentId)).toBe(after.publicKey);
   });
 
-  test("keeps the key when the relay refuses or is away, and goes on later", async () => {
+  test("rotate-key keeps the key when the relay refuses or is away, and goes on later", async () => {
     const before = await joinOnce();
     const { agentId } = before;
     const away = await rotate({ AGENT_SYNC_URL: "http://127.0.0.1:9" });
@@ -119,7 +119,7 @@ describe("the command rotate-key", { timeout: 30_000 }, () => {
     expect((await rotate()).faults).toEqual([expect.stringContaining("(agent.revoked)")]);
   });
 
-  test("is known again to a relay that never heard of it, or only of a former key", async () => {
+  test("an agent is known again to a relay that never heard of it, or only of a former key", async () => {
     const before = await joinOnce();
     const [first, second] = [await startTestRelay(), await startTestRelay()];
     const join = async (url: string) => {
@@ -139,7 +139,7 @@ describe("the command rotate-key", { timeout: 30_000 }, () => {
     }
   });
 
-  test("goes on at a restored relay that knows only the key before the last", async () => {
+  test("rotate-key goes on at a restored relay that knows only the key before the last", async () => {
     const { agentId } = await joinOnce();
     const restored = await startTestRelay();
     const early = await startJoinedAgent({
@@ -155,7 +155,7 @@ describe("the command rotate-key", { timeout: 30_000 }, () => {
     await restored.stop();
   });
 
-  test("names what is missing", async () => {
+  test("rotate-key names what is missing", async () => {
     expect((await rotate()).faults).toEqual([expect.stringContaining("holds no identity")]);
     const fixed = await rotate({ AGENT_PRIVATE_KEY_HEX: "ab".repeat(32) });
     expect(fixed.faults).toEqual([expect.stringContaining("AGENT_PRIVATE_KEY_HEX")]);

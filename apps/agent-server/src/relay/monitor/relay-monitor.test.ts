@@ -124,13 +124,13 @@ const restart = async () => {
 };
 
 describe("the monitor of a relay's log", () => {
-  test("is quiet about the entries of others, at the address by which the relay was joined", async () => {
+  test("the monitor is quiet about the entries of others, at the address by which the relay was joined", async () => {
     expect(await takeRound()).toMatchObject([{ level: "debug", event: "monitor.quiet", size: 3 }]);
     fill(site.log, 300);
     expect(await nextRound()).toMatchObject([{ event: "monitor.quiet", size: 300 }]);
   });
 
-  test("logs alarms at level error, a line for each code, and once", async () => {
+  test("the monitor logs alarms at level error, a line for each code, and once", async () => {
     await takeRound();
     for (let count = 0; count < 30; count += 1) {
       const binding = { agent_id: identity.agentId, public_key: stranger, device_id: null };
@@ -148,7 +148,7 @@ describe("the monitor of a relay's log", () => {
     expect(await takeRound()).toMatchObject([{ event: "monitor.quiet" }]);
   });
 
-  test("keeps both checkpoints of a log that tells another story, and goes on reporting it", async () => {
+  test("the monitor keeps both checkpoints of a log that tells another story, and goes on reporting it", async () => {
     await takeRound();
     site.log = fill(new ModelLog(1), 3, "another story");
     for (let round = 0; round < 2; round += 1) {
@@ -162,7 +162,7 @@ describe("the monitor of a relay's log", () => {
     expect(evidence[1]).toBe(site.log.sign());
   });
 
-  test("reports a relay that denies a log that it had, and not one that never had one", async () => {
+  test("the monitor reports a relay that denies a log that it had, and not one that never had one", async () => {
     site.statement = undefined;
     await restart();
     await takeRound();
@@ -173,7 +173,7 @@ describe("the monitor of a relay's log", () => {
     expect(await nextRound()).toMatchObject([{ level: "error", event: "monitor.no_log" }]);
   });
 
-  test("follows a later generation of the log, and no other key", async () => {
+  test("the monitor follows a later generation of the log, and no other key", async () => {
     await takeRound();
     site.log = fill(new ModelLog(1, { origin: "log.example/1790000000" }), 2);
     site.statement = stateOf(site.log);
@@ -210,7 +210,7 @@ describe("the monitor of a relay's log", () => {
       () => (site.document["name"] = "a".repeat(300_000)),
       "network.unreachable",
     ],
-  ])("takes no log from %s", async (_, lie, code) => {
+  ])("the monitor takes no log from %s", async (_, lie, code) => {
     await takeRound();
     lie();
     expect(await nextRound()).toMatchObject([
@@ -218,7 +218,7 @@ describe("the monitor of a relay's log", () => {
     ]);
   });
 
-  test("does not begin anew when its state cannot be read, because that would hide a rollback", async () => {
+  test("the monitor does not begin anew when its state cannot be read, because that would hide a rollback", async () => {
     await takeRound();
     const [name = ""] = (await readdir(join(folder, "monitor"))).filter((file) =>
       file.endsWith(".json"),
@@ -227,7 +227,7 @@ describe("the monitor of a relay's log", () => {
     expect(await nextRound()).toMatchObject([{ level: "error", event: "monitor.failed" }]);
   });
 
-  test("runs no round while its interval is 0", async () => {
+  test("the monitor runs no round while its interval is 0", async () => {
     await takeRound();
     await monitor.stop();
     monitor = startMonitor(0);

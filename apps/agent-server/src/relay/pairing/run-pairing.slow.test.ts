@@ -56,7 +56,7 @@ const listDevices = async (agentId: string) => {
 };
 
 describe("the command `pair`", { timeout: 60_000 }, () => {
-  test("pairs a browser with what reads and votes, beside the running agent", async () => {
+  test("`pair` pairs a browser with what reads and votes, beside the running agent", async () => {
     const agent = run("--port", "0");
     await agent.waitForOutput(/listening on/);
     const { command, agentId, public_key, secretKey, claim } = await pair();
@@ -82,7 +82,7 @@ describe("the command `pair`", { timeout: 60_000 }, () => {
     });
   });
 
-  test("grants `account:write` if the owner says so", async () => {
+  test("`pair` grants `account:write` if the owner says so", async () => {
     const { command, agentId, public_key } = await pair("--allow-withdrawals");
     command.type("yes");
     expect(await command.ended()).toBe(0);
@@ -129,7 +129,7 @@ describe("the command `pair`", { timeout: 60_000 }, () => {
     [["pair", "more"], "arguments: must be flags"],
     [["inti", "folder"], 'arguments: "inti" is none of init, pair'],
     [["--allow-withdrawals"], "--allow-withdrawals: must follow `pair`"],
-  ])("is refused with the arguments %j", async (args, fault) => {
+  ])("`pair` or `unpair` is refused with the arguments %j", async (args, fault) => {
     const command = run(...args);
     expect(await command.ended()).toBe(1);
     expect(command.log()).toContain(fault);

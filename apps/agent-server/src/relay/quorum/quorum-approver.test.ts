@@ -184,7 +184,7 @@ describe("an agent whose calls a quorum approves", () => {
     expect(deployed).toEqual([]);
   });
 
-  test("shows the arguments of a call to the quorum only if the owner says so", async () => {
+  test("the arguments of a call are shown to the quorum only if the owner says so", async () => {
     await firstOf("site");
     expect((await asked())[0]).not.toHaveProperty("arguments");
     await running.stop();
