@@ -12,7 +12,7 @@ const calm = {
   peers: { active: 2 },
 };
 
-test("lists nothing while all is well", () => {
+test("the list of needs is empty while all is well", () => {
   expect(listNeeds(calm)).toEqual([]);
 });
 
@@ -30,14 +30,14 @@ test.each([
     "#/freeze",
     "freeze",
   ],
-])("lists %j as a need with its place", (change, text, href, page) => {
+])("the list of needs has %j with its place", (change, text, href, page) => {
   const overview = { ...calm, ...change };
   expect(listNeeds(overview)).toMatchObject([{ text, href }]);
   expect(countNeeds(overview, page)).toBeGreaterThan(0);
   expect(countNeeds(overview, "tasks")).toBe(0);
 });
 
-test("lists what is wrong before what waits", () => {
+test("what is wrong is listed before what waits", () => {
   const needs = listNeeds({ ...calm, withdrawals_pending: 1, outbox_failed: 1 });
   expect(needs.map(({ isBad }) => isBad)).toEqual([true, false]);
 });

@@ -21,7 +21,7 @@ async function createWorld() {
 }
 
 describe("the tokens of a browser", () => {
-  test("OB2: are signed by a key whose private part cannot be exported in any form", async () => {
+  test("OB2: the tokens of a browser are signed by a key whose private part cannot be exported in any form", async () => {
     const { key } = await createWorld();
     for (const format of ["jwk", "pkcs8", "raw"] as const) {
       await expect(crypto.subtle.exportKey(format, key.privateKey)).rejects.toThrow("extractable");
@@ -29,7 +29,7 @@ describe("the tokens of a browser", () => {
     expect(key.privateKey.extractable).toBe(false);
   });
 
-  test("OB3: have one scope and end after two minutes", async () => {
+  test("OB3: the tokens of a browser have one scope and end after two minutes", async () => {
     const { mint, verify, advance } = await createWorld();
     const token = await mint("account:read", false);
     expect(await verify(token)).toMatchObject({
@@ -40,7 +40,7 @@ describe("the tokens of a browser", () => {
     expect(await verify(token)).toEqual({ ok: false, code: "auth.expired_token" });
   });
 
-  test("are used for 90 seconds, and by single-use operations once", async () => {
+  test("the tokens of a browser are used for 90 seconds, and by single-use operations once", async () => {
     const { mint, advance } = await createWorld();
     const first = await mint("task:read", false);
     advance(89_999);

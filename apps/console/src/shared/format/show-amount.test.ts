@@ -8,11 +8,11 @@ test.each([
   [61_000, "1 min 1 s"],
   [3_600_000, "1 h"],
   [90_061_000, "1 d 1 h"],
-])("shows %i ms as %s", (ms, text) => {
+])("a duration of %i ms is shown as %s", (ms, text) => {
   expect(showDuration(ms)).toBe(text);
 });
 
-test("shows and adds money to the millionth", () => {
+test("money is shown and added to the millionth", () => {
   expect(showMoney(0.1)).toBe("0.10 USD");
   expect(showMoney(-1.000001)).toBe("−1.000001 USD");
   expect(sumMoney([0.1, 0.2, -0.3])).toBe(0);
