@@ -7,18 +7,21 @@ const receipt = {
   status: "completed",
 };
 
-test.each([undefined, 2])("changes one byte inside the result (JSON indented by %s)", (space) => {
-  const before = JSON.stringify(receipt, null, space);
-  const { text: after } = changeOneByte(before, receipt.result);
-  const differing = Buffer.from(before).filter((byte, at) => byte !== Buffer.from(after)[at]);
-  expect([after.length, differing.length]).toEqual([before.length, 1]);
-  expect(JSON.parse(after)).toEqual({
-    ...receipt,
-    result: receipt.result.replace("39", "49"),
-  });
-});
+test.each([undefined, 2])(
+  "one byte inside the result is changed (JSON indented by %s)",
+  (space) => {
+    const before = JSON.stringify(receipt, null, space);
+    const { text: after } = changeOneByte(before, receipt.result);
+    const differing = Buffer.from(before).filter((byte, at) => byte !== Buffer.from(after)[at]);
+    expect([after.length, differing.length]).toEqual([before.length, 1]);
+    expect(JSON.parse(after)).toEqual({
+      ...receipt,
+      result: receipt.result.replace("39", "49"),
+    });
+  },
+);
 
-test("rejects a result that is not in the text or has no digit", () => {
+test("a result that is not in the text or has no digit is rejected", () => {
   expect(() => changeOneByte(JSON.stringify(receipt), "other 1")).toThrow("no digit");
   expect(() => changeOneByte(JSON.stringify({ result: "none" }), "none")).toThrow("no digit");
 });
