@@ -23,7 +23,7 @@ describe("a running server", () => {
   });
   afterAll(() => server.stop());
 
-  test("sorts texts as a language does, unless their column says otherwise", async () => {
+  test("a running server sorts texts as a language does, unless their column says otherwise", async () => {
     const rows = (collation: string) =>
       runStatement(
         server.url,
@@ -33,7 +33,7 @@ describe("a running server", () => {
     expect(await rows('COLLATE "C"')).toEqual([{ sorted: "B_ab" }]);
   });
 
-  test("copies a database with its rows", async () => {
+  test("a database is copied with its rows", async () => {
     const first = await createDatabase(server.url, "first");
     await runStatement(first, "CREATE TABLE kept AS SELECT 7 AS number");
     const second = await createDatabase(server.url, "second", "first");
