@@ -9,13 +9,13 @@ import { createSeededRandom } from "./random.ts";
 const worldOf = (seed: number) => ({ ...createManualClock(), ...createSeededRandom(seed) });
 const task = { task_id: "t", prompt: "p", submitted_at: 1_760_000_000_000 };
 
-test("creates the same agents for the same seed", () => {
+test("the agents are the same for the same seed", () => {
   expect(createTestAgent(worldOf(1))).toEqual(createTestAgent(worldOf(1)));
   const world = worldOf(1);
   expect(createTestAgent(world).agentId).not.toBe(createTestAgent(world).agentId);
 });
 
-test("creates a token that its audience accepts once per jti", async () => {
+test("a token is accepted by its audience once per jti", async () => {
   const world = worldOf(1);
   const [agent, relay] = [createTestAgent(world), createTestAgent(world)];
   const check = async (scope?: readonly ["socket"]) =>
@@ -30,7 +30,7 @@ test("creates a token that its audience accepts once per jti", async () => {
   expect(all.ok && one.ok && all.claims.jti !== one.claims.jti).toBe(true);
 });
 
-test("creates a receipt that proves its task, with changes signed as well", () => {
+test("a receipt proves its task, with changes signed as well", () => {
   const agent = createTestAgent(worldOf(1));
   const known = { publicKey: agent.publicKey, taskId: "t", prompt: "p" };
   const proven = verifyReceipt(createReceipt(agent, task, { result: "3" }), known);

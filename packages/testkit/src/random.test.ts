@@ -7,14 +7,14 @@ const draw = (seed: number) => {
 };
 
 describe("seeded randomness", () => {
-  test("repeats itself for one seed and differs for any other", () => {
+  test("seeded randomness repeats itself for one seed and differs for any other", () => {
     expect(draw(1)).toEqual(draw(1));
     const starts = [0, 1, 2, -1, 0.5, 2 ** 31, 2 ** 32, 2 ** 40].map((seed) => draw(seed)[0]);
     // Fractions are truncated, so 0.5 equals the seed 0.
     expect(new Set(starts).size).toBe(starts.length - 1);
   });
 
-  test("is spread evenly from 0 to 1", () => {
+  test("seeded randomness is spread evenly from 0 to 1", () => {
     const tenths = Array.from({ length: 10 }, () => 0);
     for (const value of draw(7)) {
       expect(value).toBeGreaterThanOrEqual(0);
@@ -24,7 +24,7 @@ describe("seeded randomness", () => {
     for (const count of tenths) expect(Math.abs(count - 100)).toBeLessThan(40);
   });
 
-  test("gives whole numbers below a limit, bytes and one of several", () => {
+  test("seeded randomness gives whole numbers below a limit, bytes and one of several", () => {
     const random = createSeededRandom(3);
     const numbers = Array.from({ length: 200 }, () => random.below(6));
     expect(new Set(numbers)).toEqual(new Set([0, 1, 2, 3, 4, 5]));

@@ -2,7 +2,7 @@ import { verifyReceipt } from "@agent/receipts";
 import { expect, test } from "vitest";
 import { loadHostileVectors, loadJsonVectors, loadReceiptVectors } from "./vectors.ts";
 
-test("loads the receipts with the verdict of a verifier", () => {
+test("the receipts are loaded with the verdict of a verifier", () => {
   const vectors = loadReceiptVectors();
   expect(vectors).toHaveLength(153);
   for (const { receipt, key, task, expect: verdict } of vectors.slice(0, 5)) {
@@ -11,7 +11,7 @@ test("loads the receipts with the verdict of a verifier", () => {
   }
 });
 
-test("loads the JSON texts as bytes that JSON.parse accepts or refuses as stated", () => {
+test("the JSON texts are loaded as bytes that JSON.parse accepts or refuses as stated", () => {
   const vectors = loadJsonVectors();
   expect(vectors).toHaveLength(340);
   const wrong = vectors.filter(
@@ -29,7 +29,7 @@ function isJson(bytes: Uint8Array): boolean {
   }
 }
 
-test("creates the giant texts in their stated sizes", () => {
+test("the giant texts are created in their stated sizes", () => {
   const { values, bodies, giants } = loadHostileVectors();
   expect(values).toContain("1e309");
   expect(bodies.map(({ name }) => name)).toContain("overlong-utf8");

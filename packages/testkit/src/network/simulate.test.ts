@@ -9,7 +9,7 @@ describe("relays that have recovered from network faults", () => {
     outcomes = SEEDS.map((seed) => simulate(seed));
   });
 
-  it("have lost no money, paid nothing twice, ended every hold and agree on every task", () => {
+  it("recovered relays lost no money, paid nothing twice, ended every hold and agree on every task", () => {
     // A reported seed runs again with: pnpm simulate 1 <seed>
     expect(outcomes.filter(({ violations }) => violations.length > 0)).toEqual([]);
   });
@@ -44,7 +44,7 @@ describe("relays that have recovered from network faults", () => {
     "peer defaulted",
     "default cleared",
     "settled late",
-  ])("have been through the event: %s", (event) => {
+  ])("the simulated relays have been through the event: %s", (event) => {
     const times = outcomes.reduce((sum, { counts }) => sum + (counts[event] ?? 0), 0);
     expect(times).toBeGreaterThan(0);
   });
