@@ -44,7 +44,7 @@ const nearlyValid = fc
 const bytes = fc.oneof(fc.uint8Array({ maxLength: 400 }), nearlyValid);
 
 describe.each(Object.entries(parsers))("the parser of a %s", (_, parse) => {
-  test("never throws on bytes, and has one answer for bytes and their text", () => {
+  test("the parser never throws on bytes, and has one answer for bytes and their text", () => {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
     const parseText = (input: Uint8Array) => {
       try {
@@ -61,13 +61,13 @@ describe.each(Object.entries(parsers))("the parser of a %s", (_, parse) => {
     );
   });
 
-  test("never throws on a text, not even on lone surrogates", () => {
+  test("the parser never throws on a text, not even on lone surrogates", () => {
     const text = fc.string({ unit: "binary", maxLength: 200 });
     fc.assert(fc.property(text, (input) => typeof parse(input).ok === "boolean"));
     expect(parse(`${checkpoint}\ud800\n`)).toMatchObject({ ok: false, code: "log.malformed" });
   });
 
-  test("refuses a text of more than 64 KiB and the room for a proof", () => {
+  test("the parser refuses a text of more than 64 KiB and the room for a proof", () => {
     expect(parse("a".repeat(90_000))).toMatchObject({ ok: false, code: "log.malformed" });
   });
 });
@@ -93,7 +93,7 @@ describe("log entries", () => {
     maxLength: 64,
   });
 
-  test("are parsed as they were built, with times to 2^53 - 1", () => {
+  test("log entries are parsed as they were built, with times to 2^53 - 1", () => {
     const facts = fc.record({
       kind,
       time: fc.maxSafeNat(),
@@ -141,14 +141,14 @@ describe("log entries", () => {
     ["a time with a fraction", { time: 0.5 }],
     ["a hash in upper case", { artifactHash: "A".repeat(64) }],
     ["a hash of 31 bytes", { artifactHash: "0".repeat(62) }],
-  ])("are not built of %s", (_, wrong) => {
+  ])("log entries are not built of %s", (_, wrong) => {
     const right = { kind: "receipt", time: 1, artifactHash: "0".repeat(64) } as const;
     expect(() => buildLogEntry({ ...right, ...wrong })).toThrow(RangeError);
   });
 });
 
 describe("tile paths", () => {
-  test("are parsed as they were formatted", () => {
+  test("tile paths are parsed as they were formatted", () => {
     const level = fc.oneof(fc.nat({ max: 63 }), fc.constant("entries" as const));
     const width = fc.integer({ min: 1, max: 256 });
     fc.assert(
@@ -179,7 +179,7 @@ describe("tile paths", () => {
 });
 
 describe("verifier keys", () => {
-  test("never throw on any text, and are formatted as they were parsed", () => {
+  test("verifier keys never throw on any text, and are formatted as they were parsed", () => {
     const own = formatVerifierKey(keys.logKey);
     const text = fc.tuple(fc.nat({ max: own.length }), fc.string({ unit: "binary", maxLength: 4 }));
     fc.assert(
@@ -192,7 +192,7 @@ describe("verifier keys", () => {
     );
   });
 
-  test("are refused if they are of another type than the wanted one", () => {
+  test("verifier keys are refused if they are of another type than the wanted one", () => {
     const refused = { ok: false, code: "log.malformed" };
     const [log, witness] = [formatVerifierKey(keys.logKey), formatVerifierKey(keys.witnessKey)];
     expect(parseVerifierKey(log, KEY_TYPES.log)).toEqual({ ok: true, key: keys.logKey });

@@ -211,14 +211,14 @@ describe("a scan of entries", () => {
     expect(alarms.map(({ code }) => code)).toEqual(codes);
   });
 
-  test("remembers what it saw, and counts indexes from where it began", () => {
+  test("a scan of entries remembers what it saw, and counts indexes from where it began", () => {
     const first = scanEntries([known, settled], watched);
     const second = scanEntries([known], watched, { first: 40, seen: first.seen });
     expect(second.alarms).toEqual([{ code: "monitor.twice", index: 40 }]);
     expect(scanEntries([known], watched, { first: 40 }).alarms).toEqual([]);
   });
 
-  test("knows the task of a known receipt, in this scan and in later ones", () => {
+  test("a scan of entries knows the task of a known receipt, in this scan and in later ones", () => {
     const { knownArtifacts } = watched;
     const receiptsOnly = { ...watched, knownArtifacts: new Set(knownArtifacts), knownRefs: [] };
     expect(scanEntries([settled], receiptsOnly).alarms).toMatchObject([
@@ -266,7 +266,7 @@ describe("a scan of entries", () => {
     }
   });
 
-  test("counts entries of kinds that it does not know", () => {
+  test("a scan of entries counts entries of kinds that it does not know", () => {
     const strange = known.with(1, 99);
     expect(scanEntries([strange, known], watched)).toMatchObject({ unknownKinds: 1, alarms: [] });
   });

@@ -10,14 +10,14 @@ const { logKey, witnessKey } = deriveLogKeys(seed, { origin: "log.example" });
 const log = { key: logKey, prefix: "https://relay.example/log/v1" };
 const witness = { key: witnessKey, prefix: "https://relay.example/witness/v1" };
 
-describe("the statement about a log", () => {
+describe("statements about logs", () => {
   test.each([
     ["both halves", { log, witness }],
     ["a log alone", { log, witness: null }],
     ["a witness alone", { log: null, witness }],
     ["no half", { log: null, witness: null }],
     ["a relay without a public address", { log: { ...log, prefix: null }, witness: null }],
-  ])("names %s", (_, stated) => {
+  ])("the statement about a log names %s", (_, stated) => {
     const statement = signLogStatement(relay.relayId, stated, seed);
     expect(openLogStatement(JSON.parse(JSON.stringify(statement)), relay)).toEqual({
       ok: true,
@@ -49,11 +49,11 @@ describe("the statement about a log", () => {
       ),
       "log.signature_invalid",
     ],
-  ])("is refused with %s", (_, value, code) => {
+  ])("the statement about a log is refused with %s", (_, value, code) => {
     expect(openLogStatement(value, relay)).toEqual({ ok: false, code });
   });
 
-  test("contains the keys as text", () => {
+  test("the statement about a log contains the keys as text", () => {
     expect(statement).toMatchObject({
       origin: "log.example",
       vkey: formatVerifierKey(logKey),

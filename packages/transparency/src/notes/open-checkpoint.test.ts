@@ -25,7 +25,7 @@ const graft = (text: string, signatures: string) =>
   text.slice(0, text.indexOf("\n\n") + 2) + signatures.slice(signatures.indexOf("\n\n") + 2);
 
 describe("openCheckpoint", () => {
-  test("returns the head and the cosignatures of the trusted witnesses", () => {
+  test("openCheckpoint returns the head and the cosignatures of the trusted witnesses", () => {
     const opened = openCheckpoint(cosigned, { logKey: log.logKey, witnesses, quorum: 1 });
     const cosignatures = [{ witness: first.witnessKey, time: 100 }];
     expect(opened).toEqual({ ok: true, head, cosignatures });
@@ -70,19 +70,19 @@ describe("openCheckpoint", () => {
       cosigned + cosignHead(head, first.witness, 101),
       "log.quorum_missing",
     ],
-  ])("refuses %s", (_, note, code) => {
+  ])("openCheckpoint refuses %s", (_, note, code) => {
     const opened = openCheckpoint(note, { logKey: log.logKey, witnesses, quorum: 2 });
     expect(opened).toEqual({ ok: false, code });
   });
 
-  test("opens the empty tree, and ignores the lines of other keys", () => {
+  test("openCheckpoint opens the empty tree, and ignores the lines of other keys", () => {
     const empty = { ...head, size: 0, root: getEmptyRoot() };
     const stranger = signCheckpoint({ ...empty, origin: "stranger" }, second.secretKey);
     const note = signCheckpoint(empty, log.secretKey) + stranger.split("\n\n")[1];
     expect(openCheckpoint(note, { logKey: log.logKey })).toMatchObject({ ok: true, head: empty });
   });
 
-  test("counts one key under two names as one witness", () => {
+  test("openCheckpoint counts one key under two names as one witness", () => {
     const alias = { ...first.witness, name: "alias" };
     const aliasKey = buildVerifierKey("alias", KEY_TYPES.witness, first.witnessKey.publicKey);
     const note = cosigned + cosignHead(head, alias, 100);
@@ -93,7 +93,7 @@ describe("openCheckpoint", () => {
     });
   });
 
-  test("takes no witness's key for the log's, and no log's key for a witness", () => {
+  test("openCheckpoint takes no witness's key for the log's, and no log's key for a witness", () => {
     const asLog = { ...log.logKey, type: KEY_TYPES.witness };
     expect(openCheckpoint(signed, { logKey: asLog })).toMatchObject({ code: "log.key_unknown" });
     const asWitness = openCheckpoint(signed, {
@@ -108,7 +108,7 @@ describe("openCheckpoint", () => {
 describe("the keys of a log", () => {
   const seed = new Uint8Array(32).fill(1);
 
-  test("have other names and another witness key in a further generation", () => {
+  test("the keys of a log have other names and another witness key in a further generation", () => {
     const later = deriveLogKeys(seed, { origin: "log1.example", generation: 1_790_000_000 });
     expect(later.origin).toBe("log1.example/1790000000");
     expect(later.witness.name).toBe("log1.example/1790000000/witness");
@@ -117,11 +117,14 @@ describe("the keys of a log", () => {
     expect(later.witness.secretKey).not.toEqual(log.witness.secretKey);
   });
 
-  test.each(["a b", "a+b", "a\u2003b", ""])("are not derived for the origin %j", (origin) => {
-    expect(() => deriveLogKeys(seed, { origin })).toThrow(RangeError);
-  });
+  test.each(["a b", "a+b", "a\u2003b", ""])(
+    "no keys of a log are derived for the origin %j",
+    (origin) => {
+      expect(() => deriveLogKeys(seed, { origin })).toThrow(RangeError);
+    },
+  );
 
-  test("sign no head without a whole size, and cosign at no time before 1970", () => {
+  test("the keys of a log sign no head without a whole size, and cosign at no time before 1970", () => {
     expect(() => signCheckpoint({ ...head, size: 2 ** 53 }, log.secretKey)).toThrow(RangeError);
     expect(() => signCheckpoint({ ...head, root: new Uint8Array(31) }, log.secretKey)).toThrow(
       RangeError,

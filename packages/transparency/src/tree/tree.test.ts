@@ -66,14 +66,14 @@ function damageProof(proof: readonly Uint8Array[], at: number): Uint8Array[][] {
   return damaged;
 }
 
-describe("the edge of a tree", () => {
-  test("has the root of the RFC's definition at every 7th size", () => {
+describe("edges of trees", () => {
+  test("the edge of a tree has the root of the RFC's definition at every 7th size", () => {
     for (let each = 0; each <= MAX_SIZE; each += 7) {
       expect(bytesToHex(roots[each]!)).toBe(bytesToHex(defineRoot(each)));
     }
   });
 
-  test("continues from the partial tiles of a tree as if it had never stopped", () => {
+  test("the edge of a tree continues from the partial tiles of a tree as if it had never stopped", () => {
     fc.assert(
       fc.property(size, (count) => {
         const first = new TreeEdge();
@@ -89,12 +89,12 @@ describe("the edge of a tree", () => {
     );
   });
 
-  test("refuses partial tiles of another size", () => {
+  test("the edge of a tree refuses partial tiles of another size", () => {
     expect(() => new TreeEdge({ size: 2, tiles: [leaves[0]!] })).toThrow(RangeError);
     expect(() => new TreeEdge({ size: 1, tiles: [] })).toThrow(RangeError);
   });
 
-  test("shares no memory with the tiles that it returns", () => {
+  test("the edge of a tree shares no memory with the tiles that it returns", () => {
     const own = new TreeEdge();
     const filled = leaves.slice(0, TILE_WIDTH).flatMap((leaf) => own.append(leaf));
     own.getPartialTile(0).fill(7);
@@ -103,7 +103,7 @@ describe("the edge of a tree", () => {
     expect(filled[0]!.root).toEqual(hashSubtree(filled[0]!.hashes, 0, TILE_WIDTH));
   });
 
-  test("shares no memory with the leaves and roots that it takes and returns", () => {
+  test("the edge of a tree shares no memory with the leaves and roots that it takes and returns", () => {
     const own = new TreeEdge();
     for (const leaf of leaves.slice(0, TILE_WIDTH + 1)) {
       const given = leaf.slice();
@@ -136,7 +136,7 @@ describe("the proofs of random trees", () => {
     );
   });
 
-  test("are refused for every other index, and for every size with another path", async () => {
+  test("the proofs of a tree are refused for every other index, and for every size with another path", async () => {
     await fc.assert(
       fc.asyncProperty(place, size, async ({ size: count, index }, otherSize) => {
         const proof = await proveInclusion(index, count, readTile);
@@ -179,7 +179,7 @@ describe("the proofs of random trees", () => {
     );
   });
 
-  test("need at most two tiles a level, and rebuild the root of any size", async () => {
+  test("the proofs of a tree need at most two tiles a level, and rebuild the root of any size", async () => {
     await fc.assert(
       fc.asyncProperty(place, async ({ size: count, index }) => {
         const read: number[] = [];

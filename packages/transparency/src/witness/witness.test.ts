@@ -37,13 +37,13 @@ function answer(body: string, known: WitnessedHead | undefined) {
   return parsed.ok ? answerAddCheckpoint(parsed.request, known, { witness, time: 50 }) : parsed;
 }
 
-describe("a witness", () => {
+describe("witnesses", () => {
   test.each([
     ["a log's first head", 0, [], 9],
     ["the empty log", 0, [], 0],
     ["the same head again", 9, [], 9],
     ["a head that grew", 9, grown, 20],
-  ])("cosigns %s and states the head to store", (_, oldSize, proof, size) => {
+  ])("a witness cosigns %s and states the head to store", (_, oldSize, proof, size) => {
     const answered = answer(
       formatAddCheckpoint(oldSize, proof, checkpointOf(size)),
       knownAt(oldSize),
@@ -149,12 +149,12 @@ describe("a witness", () => {
       { status: 422, code: "log.consistency_invalid", evidence: checkpointOf(20) },
     ],
   ];
-  test.each(refusals)("refuses %s", (_, body, known, expected) => {
+  test.each(refusals)("a witness refuses %s", (_, body, known, expected) => {
     const { ok: _ok, ...found } = answer(body, known) as { ok?: boolean };
     expect(found).toEqual(expected);
   });
 
-  test("keeps as evidence only the log's line, because others could add lines to it", () => {
+  test("a witness keeps as evidence only the log's line, because others could add lines to it", () => {
     const crowded = signCheckpoint(fork, log.secretKey) + cosignHead(fork, stranger.witness, 1);
     const answered = answer(formatAddCheckpoint(9, [], crowded), knownAt(9));
     expect(answered).toMatchObject({ evidence: signCheckpoint(fork, log.secretKey) });
