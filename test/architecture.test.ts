@@ -245,16 +245,16 @@ describe.each(Object.entries(cases))("%s", (_, { rule, broken, found }) => {
   const violations = (packages: readonly Package[], all = packages) =>
     packages.flatMap((pkg) => [...rule(pkg, all)]);
 
-  it("holds in every package of this repository", () => {
+  it("the rule holds in every package of this repository", () => {
     expect(violations(workspace)).toEqual([]);
   });
 
-  it("finds the counter-example to this rule", () => {
+  it("the rule finds its counter-example", () => {
     expect(violations(broken, [buildPackage("@agent/budget"), ...broken])).toEqual(found);
   });
 });
 
-it("reads every package of the workspace with its sources", () => {
+it("every package of the workspace is read with its sources", () => {
   const read = workspace.filter(({ sources }) => sources.length > 0).map(({ name }) => name);
   expect(read).toEqual(expect.arrayContaining(["@agent/crypto", "@agent/relay"]));
   const imports = workspace.flatMap(({ sources }) => sources.flatMap((source) => source.imports));

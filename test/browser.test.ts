@@ -102,7 +102,7 @@ async function bundleForPage(): Promise<OutputChunk> {
 }
 
 describe("The browser script of the verifiers", () => {
-  it("imports nothing from outside of itself", async () => {
+  it("the browser script of the verifiers imports nothing from outside of itself", async () => {
     const { imports, dynamicImports, code, moduleIds } = await bundleForPage();
     expect([...imports, ...dynamicImports]).toEqual([]);
     expect(code).not.toMatch(/["'`]node:|\brequire\(/);
@@ -129,7 +129,7 @@ describe.skipIf(executablePath === undefined)("Headless Chromium", { timeout: 12
   }, 120_000);
   afterAll(() => browser.close());
 
-  it("gives the same verdict as Node.js on every vector and bundle", async () => {
+  it("Chromium gives the same verdict as Node.js on every vector and bundle", async () => {
     const expected = calls.map(({ verifier, text, options }) => verifiers[verifier](text, options));
     const found = await page.evaluate((asked) => {
       const { agent } = globalThis as unknown as { agent: typeof verifiers };
@@ -139,7 +139,7 @@ describe.skipIf(executablePath === undefined)("Headless Chromium", { timeout: 12
     expect(found).toEqual(expected);
   });
 
-  it("gives the stated verdict on every vector of a transparency log", async () => {
+  it("Chromium gives the stated verdict on every vector of a transparency log", async () => {
     const file = join(root, "vectors/own/transparency.json");
     const vectors = JSON.parse(readFileSync(file, "utf8")) as LogVectors;
     const results = await page.evaluate((given) => {
@@ -153,7 +153,7 @@ describe.skipIf(executablePath === undefined)("Headless Chromium", { timeout: 12
     expect(found).toEqual(results.map((each) => [each.title, each.expected]));
   });
 
-  it("is compared on vectors of both verdicts, valid and invalid", () => {
+  it("Chromium is compared with Node.js on vectors of both verdicts, valid and invalid", () => {
     const verdicts = calls.map(({ verifier, text, options }) => verifiers[verifier](text, options));
     expect(new Set(verdicts.map(({ valid }) => valid))).toEqual(new Set([true, false]));
     expect(verdicts.slice(-2).map(({ valid }) => valid)).toEqual([true, false]);

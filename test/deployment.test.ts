@@ -46,55 +46,59 @@ async function isReady(port: number): Promise<boolean> {
 }
 
 describe("the Dockerfile of docs/deployment.md", () => {
-  it("does not run as root, has a health check and holds no secret", () => {
+  it("the Dockerfile does not run as root, has a health check and holds no secret", () => {
     const keywords = steps.map(({ keyword }) => keyword);
     expect(keywords.lastIndexOf("USER")).toBeGreaterThan(keywords.lastIndexOf("FROM"));
     expect(keywords).toContain("HEALTHCHECK");
     expect(dockerfile).not.toMatch(/AGENT_API_TOKEN|PASSPHRASE|SECRET/);
   });
 
-  it("builds a relay that starts from an empty folder", { timeout: 600_000 }, async () => {
-    let place = folder;
-    const env: Record<string, string> = {};
-    for (const { keyword, rest } of steps) {
-      if (keyword === "WORKDIR") {
-        place = join(folder, rest);
-        mkdirSync(place, { recursive: true });
+  it(
+    "the Dockerfile builds a relay that starts from an empty folder",
+    { timeout: 600_000 },
+    async () => {
+      let place = folder;
+      const env: Record<string, string> = {};
+      for (const { keyword, rest } of steps) {
+        if (keyword === "WORKDIR") {
+          place = join(folder, rest);
+          mkdirSync(place, { recursive: true });
+        }
+        // `COPY --from` needs no step: the second stage runs in the folder that the first deployed to.
+        if (keyword === "COPY" && rest === ". .") copySources(place);
+        if (keyword === "RUN") {
+          execFileSync("sh", ["-c", rest], { cwd: place, stdio: "pipe", env: offlineEnv });
+        }
+        if (keyword === "ENV") {
+          const [name = "", value = ""] = rest.split("=");
+          env[name] = value;
+        }
       }
-      // `COPY --from` needs no step: the second stage runs in the folder that the first deployed to.
-      if (keyword === "COPY" && rest === ". .") copySources(place);
-      if (keyword === "RUN") {
-        execFileSync("sh", ["-c", rest], { cwd: place, stdio: "pipe", env: offlineEnv });
+      const last = steps.find(({ keyword }) => keyword === "CMD")?.rest ?? "[]";
+      const [command = "", ...args] = JSON.parse(last) as string[];
+      const port = await findFreePort();
+      const child = spawn(command === "node" ? process.execPath : command, args, {
+        cwd: place,
+        env: {
+          ...env,
+          PATH: process.env["PATH"],
+          PORT: String(port),
+          AGENT_HOST: "127.0.0.1",
+          AGENT_API_TOKEN: "a-token-of-the-test",
+          X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
+        },
+        stdio: "ignore",
+      });
+      const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+      try {
+        for (let tries = 0; tries < 300 && !(await isReady(port)); tries += 1) {
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+        expect(await isReady(port)).toBe(true);
+      } finally {
+        child.kill("SIGTERM");
       }
-      if (keyword === "ENV") {
-        const [name = "", value = ""] = rest.split("=");
-        env[name] = value;
-      }
-    }
-    const last = steps.find(({ keyword }) => keyword === "CMD")?.rest ?? "[]";
-    const [command = "", ...args] = JSON.parse(last) as string[];
-    const port = await findFreePort();
-    const child = spawn(command === "node" ? process.execPath : command, args, {
-      cwd: place,
-      env: {
-        ...env,
-        PATH: process.env["PATH"],
-        PORT: String(port),
-        AGENT_HOST: "127.0.0.1",
-        AGENT_API_TOKEN: "a-token-of-the-test",
-        X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
-      },
-      stdio: "ignore",
-    });
-    const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-    try {
-      for (let tries = 0; tries < 300 && !(await isReady(port)); tries += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-      expect(await isReady(port)).toBe(true);
-    } finally {
-      child.kill("SIGTERM");
-    }
-    expect(await ended).toBe(0);
-  });
+      expect(await ended).toBe(0);
+    },
+  );
 });

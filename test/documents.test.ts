@@ -30,7 +30,7 @@ function listFragments(document: string): string[] {
 }
 
 describe.each(documents)("%s", (document) => {
-  it("names only paths that exist", () => {
+  it("the document names only paths that exist", () => {
     const built = /\/dist\/|^apps\/demo\/output\//;
     const text = readFileSync(join(root, document), "utf8");
     const missing = listPaths(document)
@@ -40,7 +40,7 @@ describe.each(documents)("%s", (document) => {
     expect(missing).toEqual([]);
   });
 
-  it("links only to headings that exist", () => {
+  it("the document links only to headings that exist", () => {
     const text = readFileSync(join(root, document), "utf8");
     const dead = [...text.matchAll(/\]\((?!https?:)([^)#]*)#([^)]*)\)/g)].filter(
       ([, file = "", fragment = ""]) => {
@@ -60,7 +60,7 @@ describe.each(["CONTRIBUTING.md", "docs/architecture.md"])("Every place in %s", 
   }).map((path) => `/${path}`);
   const ends = new Set(files.flatMap(listEnds));
 
-  it("is the end of a path of this repository", () => {
+  it("every named place is the end of a path of this repository", () => {
     const named = [...text.matchAll(/(?<![\w./:<>*@-])\w[\w./-]*(?:\.ts|\w\/)(?![\w./<>*{-])/g)];
     const missing = named
       .map(([path]) => path.replace(/\/$/, ""))

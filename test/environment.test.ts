@@ -29,7 +29,7 @@ describe.each([
 ])("The environment of $main", ({ main, minCount }) => {
   const variables = listVariables(main);
 
-  it("is listed in the help of the program", () => {
+  it("the environment of a program is listed in its help", () => {
     expect(variables.length).toBeGreaterThan(minCount);
   });
 

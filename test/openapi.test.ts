@@ -20,7 +20,7 @@ async function fetchContract(): Promise<string> {
   return `${JSON.stringify(await response.json(), null, 2)}\n`;
 }
 
-it("serves docs/openapi.json from a relay", async () => {
+it("a relay serves docs/openapi.json", async () => {
   await expect(await fetchContract()).toMatchFileSnapshot("../docs/openapi.json");
 });
 
@@ -33,13 +33,13 @@ async function listErrors(source: string): Promise<string[]> {
   return problems.filter(({ severity }) => severity === "error").map(({ message }) => message);
 }
 
-it("serves valid OpenAPI 3.1", async () => {
+it("a relay serves valid OpenAPI 3.1", async () => {
   const source = await fetchContract();
   expect(source).toContain('"openapi": "3.1');
   expect(await listErrors(source)).toEqual([]);
 });
 
-it("fails on an example that its schema refuses", async () => {
+it("an example that its schema refuses is a fault of the document", async () => {
   const document = JSON.parse(await fetchContract()) as {
     paths: Record<string, { get: { responses: Record<string, { content: object }> } }>;
   };
@@ -49,7 +49,7 @@ it("fails on an example that its schema refuses", async () => {
   expect(await listErrors(JSON.stringify(document))).toEqual([expect.stringContaining("xample")]);
 });
 
-it("fails on a document that is not valid OpenAPI", async () => {
+it("a document that is not valid OpenAPI has faults", async () => {
   const source = JSON.stringify({ openapi: "3.1.0", info: { title: "no version" }, paths: {} });
   expect(await listErrors(source)).not.toEqual([]);
 });

@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const run = (command: string, args: readonly string[]) =>
   runCommand(command, args, { cwd: folder });
 
-it("runs agent-verify from the packed tarballs of its packages", async () => {
+it("agent-verify runs from the packed tarballs of its packages", async () => {
   const projects = ["packages/crypto/tsconfig.node.json", "packages/verify/tsconfig.node.json"];
   const verify = { name: "@agent/verify", folder: "packages/verify", projects };
   const tarballs = await installPacked(folder, [verify]);

@@ -16,7 +16,7 @@ const [program = "", ...first] = runningPnpm.endsWith("pnpm")
   ? [runningPnpm]
   : ["npx", "-y", "pnpm@12"];
 
-it("finds every page in the packed tarball of the relay, in an empty folder", async () => {
+it("the packed tarball of the relay has every page, in an empty folder", async () => {
   const pack = ["--filter", "@agent/relay", "pack", "--pack-destination", folder];
   await run(program, [...first, ...pack], { cwd: root });
   const [tarball = ""] = globSync("*.tgz", { cwd: folder });

@@ -41,7 +41,7 @@ describe("the files that a page loads", () => {
     expect(listPageFiles(files, page, later)).toEqual(expected);
   });
 
-  test("cannot be listed where one is missing", () => {
+  test("the files that a page loads cannot be listed where one is missing", () => {
     expect(() => listPageFiles(files, "c.html")).toThrow("c.html is not built");
     expect(() => listPageFiles(files, "a.html", ["other"])).toThrow("other is not built");
   });

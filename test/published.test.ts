@@ -14,12 +14,15 @@ const isBuilt = published.every((folder) => existsSync(join(folder, "dist")));
 if (!isBuilt) console.warn("SKIPPED: not every package is built, run pnpm build");
 
 describe.each(published.map((folder) => [folder.slice(root.length), folder]))("%s", (_, folder) => {
-  it("is published with a README", () => {
+  it("the package is published with a README", () => {
     expect(existsSync(join(folder, "README.md"))).toBe(true);
   });
 
-  it.skipIf(!isBuilt)("can be imported by every tool according to publint", async () => {
-    const { messages } = await publint({ pkgDir: folder, strict: true, pack: false });
-    expect(messages).toEqual([]);
-  });
+  it.skipIf(!isBuilt)(
+    "the package can be imported by every tool according to publint",
+    async () => {
+      const { messages } = await publint({ pkgDir: folder, strict: true, pack: false });
+      expect(messages).toEqual([]);
+    },
+  );
 });

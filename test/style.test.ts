@@ -132,16 +132,16 @@ const violations = (rule: Rule, packages: readonly Package[]) =>
   packages.flatMap((pkg) => [...rule(pkg, packages)]);
 
 describe.each(Object.entries(cases))("%s", (_, { rule, files, found }) => {
-  it("holds in every file of this repository", () => {
+  it("the rule holds in every file of this repository", () => {
     expect(violations(rule, workspace)).toEqual([]);
   });
 
-  it("finds the counter-example to this rule", () => {
+  it("the rule finds its counter-example", () => {
     expect(violations(rule, [buildPackage("@agent/wire", { files })])).toEqual(found);
   });
 });
 
-it("reads comments, texts and names of every package", () => {
+it("comments, texts and names of every package are read", () => {
   const sources = workspace.flatMap((pkg) => pkg.sources);
   for (const kind of ["comments", "strings", "names"] as const) {
     const tokens = sources.flatMap((source) => source[kind]);

@@ -27,20 +27,20 @@ describe("The number of a threat", () => {
   ).filter((path) => path !== "test/threats.test.ts");
   const titles = new Set(tests.flatMap((path) => listNumbersOfTitles(read(path))));
 
-  test("occurs in docs/threats.md only once", () => {
+  test("the number of a threat occurs in docs/threats.md only once", () => {
     const repeated = page.filter((id, at) => page.indexOf(id) !== at);
     expect(repeated).toEqual([]);
   });
 
-  test("begins the title of a test if it is in docs/threats.md", () => {
+  test("the number of a threat begins the title of a test if it is in docs/threats.md", () => {
     expect(page.filter((id) => !titles.has(id))).toEqual([]);
   });
 
-  test("is in docs/threats.md if a title begins with it", () => {
+  test("the number of a threat is in docs/threats.md if a title begins with it", () => {
     expect([...titles].filter((id) => !page.includes(id))).toEqual([]);
   });
 
-  test("is recognised in every form of title", () => {
+  test("the number of a threat is recognised in every form of title", () => {
     const titles = `test("RC2 a", test("AC4, MN5 b", test(\`A1: c\`, test("MN13 RC2 d", test("x402 e"`;
     expect(listNumbersOfTitles(titles)).toEqual(["RC2", "AC4", "MN5", "A1", "MN13", "RC2"]);
   });

@@ -56,7 +56,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await page.keyboard.type(text);
   }
 
-  it("is used by the keyboard alone: sign in, read a failure, pay out, freeze and unfreeze", async () => {
+  it("the console is used by the keyboard alone: sign in, read a failure, pay out, freeze and unfreeze", async () => {
     const { page, context } = await openWindow(browser, watch);
     await page.goto(`${relay.baseUrl}/console`);
     await page.waitForSelector("input[type=password]:focus");
@@ -125,7 +125,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await context.close();
   });
 
-  it("keeps the focus in a dialog, and gives it back", async () => {
+  it("the console keeps the focus in a dialog, and gives it back", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, {
       place: "#/freeze",
     });
@@ -144,7 +144,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await context.close();
   });
 
-  it("does not act without the typed word", async () => {
+  it("the console does not act without the typed word", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, {
       place: "#/freeze",
     });
@@ -157,7 +157,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await context.close();
   });
 
-  it("deposits once by one dialog, and asks twice for an id that no agent has", async () => {
+  it("the console deposits once by one dialog, and asks twice for an id that no agent has", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, {
       place: "#/money",
     });
@@ -178,7 +178,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await context.close();
   });
 
-  it("lets a session that reads see the buttons, and not act", async () => {
+  it("the console lets a session that reads see the buttons, and not act", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, {
       place: "#/freeze",
       level: "view",

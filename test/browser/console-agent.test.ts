@@ -50,28 +50,31 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
     [1280, "dark"],
     [390, "light"],
     [390, "dark"],
-  ] as const)("shows its online history at %i px, %s, without barriers", async (width, scheme) => {
-    const { page, context } = await open(width, scheme);
-    const places = await page.evaluate<string[][]>(
-      `[...document.querySelectorAll("${STRIPS} svg")].map((svg) =>
+  ] as const)(
+    "the page of an agent shows its online history at %i px, %s, without barriers",
+    async (width, scheme) => {
+      const { page, context } = await open(width, scheme);
+      const places = await page.evaluate<string[][]>(
+        `[...document.querySelectorAll("${STRIPS} svg")].map((svg) =>
         [...svg.querySelectorAll("rect")].map((rect) => rect.getAttribute("class")))`,
-    );
-    const count = (strip: number, kind: string) =>
-      (places[strip] ?? []).filter((name) => name === kind).length;
-    const lastDay = AWAY.filter(([from]) => from < 1_440);
-    // Each absence divides a span, and so does a stop.
-    expect([count(0, "offline"), count(0, "online")]).toEqual([1, lastDay.length + 1]);
-    expect([count(1, "offline"), count(1, "online")]).toEqual([
-      STOPPED.length + 1,
-      AWAY.length + STOPPED.length + 1,
-    ]);
-    await page.click(".box summary:has-text('times')");
-    expect(await getOverflow(page)).toBe(0);
-    expect(await findBarriers(page)).toEqual([]);
-    await context.close();
-  });
+      );
+      const count = (strip: number, kind: string) =>
+        (places[strip] ?? []).filter((name) => name === kind).length;
+      const lastDay = AWAY.filter(([from]) => from < 1_440);
+      // Each absence divides a span, and so does a stop.
+      expect([count(0, "offline"), count(0, "online")]).toEqual([1, lastDay.length + 1]);
+      expect([count(1, "offline"), count(1, "online")]).toEqual([
+        STOPPED.length + 1,
+        AWAY.length + STOPPED.length + 1,
+      ]);
+      await page.click(".box summary:has-text('times')");
+      expect(await getOverflow(page)).toBe(0);
+      expect(await findBarriers(page)).toEqual([]);
+      await context.close();
+    },
+  );
 
-  it("says in a sentence and a table for how long it was online", async () => {
+  it("the page of an agent says in a sentence and a table for how long it was online", async () => {
     const { page, context } = await open(1280, "light");
     const sentences = await page.locator(`${STRIPS} strong`).allInnerTexts();
     const away = 3 * 60 + 20;
@@ -88,7 +91,7 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
     await context.close();
   });
 
-  it("says nothing of an agent that is new", async () => {
+  it("the page of an agent says nothing of an agent that is new", async () => {
     const { page, context } = await open(1280, "light", stranger);
     const sentences = await page.locator(`${STRIPS} strong`).allInnerTexts();
     expect(sentences[0]).toBe("The relay has not looked in the last 24 hours.");
@@ -96,7 +99,7 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
     await context.close();
   });
 
-  it("leaves no message in the browser", () => {
+  it("the page of an agent leaves no message in the browser", () => {
     expect(watch.messages).toEqual([]);
   });
 });

@@ -30,7 +30,7 @@ describe.skipIf(executablePath === undefined)("The live console", { timeout: 120
     rmSync(folder, { recursive: true });
   });
 
-  it("shows a task within a second of its submission, without a reload", async () => {
+  it("the live console shows a task within a second of its submission, without a reload", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     const loads = watch.requests.filter((url) => url.endsWith("/console")).length;
     const taskId = await world.submitOpen("look at me");
@@ -39,7 +39,7 @@ describe.skipIf(executablePath === undefined)("The live console", { timeout: 120
     await context.close();
   });
 
-  it("offers new rows above the list, and leaves the list as it is", async () => {
+  it("the live console offers new rows above the list, and leaves the list as it is", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, {
       place: "#/tasks",
     });
@@ -52,7 +52,7 @@ describe.skipIf(executablePath === undefined)("The live console", { timeout: 120
     await context.close();
   });
 
-  it("says that the relay is gone, and goes on when it is back, with each event once", async () => {
+  it("the live console says that the relay is gone, and goes on when it is back, with each event once", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     const { port } = new URL(relay.baseUrl);
     await relay.stop("SIGKILL");

@@ -43,18 +43,21 @@ describe.skipIf(executablePath === undefined)("Several processes", { timeout: 12
 
   const urlOf = (at: number) => relays[at]?.baseUrl ?? "";
 
-  it.each(SIZES)("are shown at %i px, %s, without overflow and barriers", async (...size) => {
-    const [width, scheme] = size;
-    const place = "#/processes";
-    const options = { width, scheme, place };
-    const { page, context } = await openConsole(browser, urlOf(0), watch, options);
-    expect(await page.locator("tbody tr").count()).toBe(2);
-    expect(await getOverflow(page)).toBe(0);
-    expect(await findBarriers(page)).toEqual([]);
-    await context.close();
-  });
+  it.each(SIZES)(
+    "several processes are shown at %i px, %s, without overflow and barriers",
+    async (...size) => {
+      const [width, scheme] = size;
+      const place = "#/processes";
+      const options = { width, scheme, place };
+      const { page, context } = await openConsole(browser, urlOf(0), watch, options);
+      expect(await page.locator("tbody tr").count()).toBe(2);
+      expect(await getOverflow(page)).toBe(0);
+      expect(await findBarriers(page)).toEqual([]);
+      await context.close();
+    },
+  );
 
-  it("are linked from the frame; one leads, and each says that it has answered", async () => {
+  it("several processes are linked from the frame; one leads, and each says that it has answered", async () => {
     for (const [at, name] of ["relay-1", "relay-2"].entries()) {
       const { page, context } = await openConsole(browser, urlOf(at), watch);
       await page.click("nav >> text=Processes");
@@ -69,7 +72,7 @@ describe.skipIf(executablePath === undefined)("Several processes", { timeout: 12
     }
   });
 
-  it("show that one has ended without notice, and that the other one leads", async () => {
+  it("several processes show that one has ended without notice, and that the other one leads", async () => {
     const options = { place: "#/processes" };
     const { page, context } = await openConsole(browser, urlOf(1), watch, options);
     await relays[0]?.stop("SIGKILL");
@@ -95,23 +98,26 @@ describe.skipIf(executablePath === undefined)("Federated relays", { timeout: 180
     await browser?.close();
   });
 
-  it.each(SIZES)("are shown at %i px, %s, without overflow and barriers", async (...size) => {
-    const [width, scheme] = size;
-    const options = { width, scheme, place: "#/federation" };
-    const { page, context } = await openConsole(browser, network.middle.baseUrl, watch, options);
-    const peers = await page.evaluate<string[]>(
-      `[...document.querySelectorAll("[aria-label=Peers] .id a")].map((link) => link.hash)`,
-    );
-    expect(peers).toHaveLength(2);
-    for (const place of ["#/federation", ...peers]) {
-      await goToPlace(page, place);
-      expect([place, await getOverflow(page)]).toEqual([place, 0]);
-      expect([place, await findBarriers(page)]).toEqual([place, []]);
-    }
-    await context.close();
-  });
+  it.each(SIZES)(
+    "federated relays are shown at %i px, %s, without overflow and barriers",
+    async (...size) => {
+      const [width, scheme] = size;
+      const options = { width, scheme, place: "#/federation" };
+      const { page, context } = await openConsole(browser, network.middle.baseUrl, watch, options);
+      const peers = await page.evaluate<string[]>(
+        `[...document.querySelectorAll("[aria-label=Peers] .id a")].map((link) => link.hash)`,
+      );
+      expect(peers).toHaveLength(2);
+      for (const place of ["#/federation", ...peers]) {
+        await goToPlace(page, place);
+        expect([place, await getOverflow(page)]).toEqual([place, 0]);
+        expect([place, await findBarriers(page)]).toEqual([place, []]);
+      }
+      await context.close();
+    },
+  );
 
-  it("are joined by lines as thick as their traffic, and by arrows to the one that is owed", async () => {
+  it("federated relays are joined by lines as thick as their traffic, and by arrows to the one that is owed", async () => {
     const options = { place: "#/federation" };
     const { page, context } = await openConsole(browser, network.middle.baseUrl, watch, options);
     const readPeer = async (name: string) => {
@@ -143,7 +149,7 @@ describe.skipIf(executablePath === undefined)("Federated relays", { timeout: 180
   it.each([
     ["south", "closed: 0 of the latest 1 forwarded task failed"],
     ["north", "no task was forwarded lately"],
-  ])("show the circuit breaker of the relay in the %s", async (name, expected) => {
+  ])("the circuit breaker of the relay in the %s is shown", async (name, expected) => {
     const options = { place: "#/federation" };
     const { page, context } = await openConsole(browser, network.middle.baseUrl, watch, options);
     await page.click(`[aria-label=Peers] tr:has-text('${name}') .id a`);

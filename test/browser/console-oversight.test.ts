@@ -40,19 +40,26 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     [1280, "dark"],
     [390, "light"],
     [390, "dark"],
-  ] as const)("shows inspections at %i px, %s, without overflow and barriers", async (...size) => {
-    const [width, scheme] = size;
-    const { page, context } = await openConsole(browser, relay.baseUrl, watch, { width, scheme });
-    for (const place of ["#/disputes", "#/disputes?state=all", `#/agents/${work.worker.agentId}`]) {
-      await goToPlace(page, place);
-      expect(await page.locator("tbody tr").count()).toBeGreaterThan(0);
-      expect([place, await getOverflow(page)]).toEqual([place, 0]);
-      expect([place, await findBarriers(page)]).toEqual([place, []]);
-    }
-    await context.close();
-  });
+  ] as const)(
+    "the console shows inspections at %i px, %s, without overflow and barriers",
+    async (...size) => {
+      const [width, scheme] = size;
+      const { page, context } = await openConsole(browser, relay.baseUrl, watch, { width, scheme });
+      for (const place of [
+        "#/disputes",
+        "#/disputes?state=all",
+        `#/agents/${work.worker.agentId}`,
+      ]) {
+        await goToPlace(page, place);
+        expect(await page.locator("tbody tr").count()).toBeGreaterThan(0);
+        expect([place, await getOverflow(page)]).toEqual([place, 0]);
+        expect([place, await findBarriers(page)]).toEqual([place, []]);
+      }
+      await context.close();
+    },
+  );
 
-  it("says that a dispute waits, takes the decision, and lists it among the closed", async () => {
+  it("the console says that a dispute waits, takes the decision, and lists it among the closed", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     const bar = page.locator(".stacked li", { hasText: "under inspection" });
     expect(await bar.innerText()).toMatch(/under inspection 2\.[1-9]\d USD/);
@@ -78,7 +85,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await context.close();
   });
 
-  it("shows on the page of an agent the trust that it gives and receives", async () => {
+  it("the console shows on the page of an agent the trust that it gives and receives", async () => {
     const place = `#/agents/${world.research.agentId}`;
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, { place });
     const idsIn = (caption: string) =>
@@ -90,7 +97,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await context.close();
   });
 
-  it("says that a call found no agent at an endpoint", async () => {
+  it("the console says that a call found no agent at an endpoint", async () => {
     const closed = await startRelayProcess();
     await closed.stop();
     const agent = await joinRelay(relay.baseUrl, { name: "gone", endpoint: closed.baseUrl });
@@ -105,7 +112,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await context.close();
   });
 
-  it("keeps each link of the frame on one line on a narrow screen", async () => {
+  it("the console keeps each link of the frame on one line on a narrow screen", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, { width: 390 });
     const heights = await page.evaluate<number[]>(
       `[...document.querySelectorAll(".frame-links a")].map((link) => link.offsetHeight)`,
@@ -115,14 +122,14 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await context.close();
   });
 
-  it("shows what was settled today", async () => {
+  it("the console shows what was settled today", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     const tile = page.locator(".tiles li", { hasText: "settled today" });
     await expect.poll(() => tile.locator("strong").innerText()).toMatch(/^[1-9][\d.]* USD$/);
     await context.close();
   });
 
-  it("draws the mark of a button that copies, and another one once it has", async () => {
+  it("the console draws the mark of a button that copies, and another one once it has", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     await context.grantPermissions(["clipboard-write"]);
     const button = page.locator(".relay-name .copy");
@@ -135,7 +142,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await context.close();
   });
 
-  it("draws no ring around a title that the page has focused, and one around what a reader has", async () => {
+  it("the console draws no ring around a title that the page has focused, and one around what a reader has", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     const readOutline = () =>
       page.evaluate<[string, string]>(
@@ -150,7 +157,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await context.close();
   });
 
-  it("has no link to a page of processes where it is one process", async () => {
+  it("the console has no link to a page of processes where it is one process", async () => {
     const place = "#/processes";
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, { place });
     expect(await page.locator("nav >> text=Processes").count()).toBe(0);
@@ -158,7 +165,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await context.close();
   });
 
-  it("leaves no message in the browser and asks no other origin", () => {
+  it("the console leaves no message in the browser and asks no other origin", () => {
     expect(watch.messages).toEqual([]);
     expect(watch.requests.filter((url) => !url.startsWith(relay.baseUrl))).toEqual([]);
   });

@@ -75,7 +75,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     [390, "light"],
     [390, "dark"],
   ] as const)(
-    "shows every page at %i px, %s, without overflow and barriers",
+    "the console shows every page at %i px, %s, without overflow and barriers",
     async (width, scheme) => {
       const { page, context } = await openConsole(browser, relay.baseUrl, watch, { width, scheme });
       const faults: unknown[] = [];
@@ -90,7 +90,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     },
   );
 
-  it("shows what was delegated, verified and replayed in the browser, with money that adds up", async () => {
+  it("the console shows what was delegated, verified and replayed in the browser, with money that adds up", async () => {
     const place = `#/tasks/${taskId}`;
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, { place });
     await page.waitForSelector("[data-verified=true]");
@@ -106,7 +106,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     await context.close();
   });
 
-  it("says that evidence is refused which the relay has changed", async () => {
+  it("the console says that evidence is refused which the relay has changed", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     await page.route("**/evidence", async (route) => {
       const response = await route.fetch();
@@ -119,7 +119,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     await context.close();
   });
 
-  it("shows the reason of a failure first", async () => {
+  it("the console shows the reason of a failure first", async () => {
     const place = `#/tasks/${failedId}`;
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, { place });
     const texts = await page.locator("main > div, main section").allInnerTexts();
@@ -127,14 +127,14 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     await context.close();
   });
 
-  it("names what keeps an agent from being found, and the remedy", async () => {
+  it("the console names what keeps an agent from being found, and the remedy", async () => {
     const place = `#/agents/${world.lonely.agentId}`;
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, { place });
     expect(await page.locator(".checks .fails").count()).toBeGreaterThan(0);
     await context.close();
   });
 
-  it("finds a task and an agent by the end of their ids", async () => {
+  it("the console finds a task and an agent by the end of their ids", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     await page.fill(".find input", taskId.slice(-8));
     await page.keyboard.press("Enter");
@@ -149,7 +149,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     await context.close();
   });
 
-  it("saves a statement in which no cell is a formula", async () => {
+  it("the console saves a statement in which no cell is a formula", async () => {
     const place = `#/accounts/${world.editor.agentId}`;
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, { place });
     const [download] = await Promise.all([
@@ -164,7 +164,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     await context.close();
   });
 
-  it("OP12: shows names, texts and addresses of hostile agents as text", async () => {
+  it("OP12: the console shows names, texts and addresses of hostile agents as text", async () => {
     const hostile = `<img src=x onerror=alert(1)> \u202eevil\u202c \u0007`;
     const agent = await joinRelay(relay.baseUrl, {
       name: `${hostile}${"W".repeat(150)}`,
@@ -205,7 +205,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
   }
 
   // The limits of the built files are in test/page-sizes.test.ts; here the browser says what it loads.
-  it("loads at most 70 kB for the overview", async () => {
+  it("the console loads at most 70 kB for the overview", async () => {
     const { page, context } = await openWindow(browser, watch);
     const loaded = new Map<string, number>();
     page.on("response", async (response) => {
@@ -230,7 +230,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     await waitForParts(page);
   }
 
-  it("leaves no message in the browser and asks no other origin", () => {
+  it("the console leaves no message in the browser and asks no other origin", () => {
     expect(watch.messages.filter((message) => !isFirstVisit(message))).toEqual([]);
     expect(
       watch.requests.filter((url) => !url.startsWith(relay.baseUrl) && !url.startsWith("blob:")),

@@ -93,11 +93,11 @@ describe.skipIf(executablePath === undefined)(
       ["money-books", () => "#/money/books", ".checks .holds"],
       ["approvals", () => "#/approvals", "tbody tr"],
       ["audit", () => "#/audit", "tbody tr"],
-    ])("shows %s", async (name, toPlace, wait) => {
+    ])("a screenshot shows %s", async (name, toPlace, wait) => {
       expect(await take(name, relay.baseUrl, toPlace(), wait)).toEqual([]);
     });
 
-    it("shows an overview that is frozen", async () => {
+    it("a screenshot shows an overview that is frozen", async () => {
       unwrapBody(
         await world.operator.freeze({ body: { reason: "the bank reports a wrong payment" } }),
       );
@@ -105,7 +105,7 @@ describe.skipIf(executablePath === undefined)(
       unwrapBody(await world.operator.unfreeze({ body: {} }));
     });
 
-    it("shows three relays, one suspended and one that owes", async () => {
+    it("a screenshot shows three relays, one suspended and one that owes", async () => {
       network = await createRelayNetwork();
       const { baseUrl } = network.middle;
       expect(await take("federation", baseUrl, "#/federation", ".peer.suspended circle")).toEqual(
@@ -113,7 +113,7 @@ describe.skipIf(executablePath === undefined)(
       );
     });
 
-    it("leaves no message in the browser", () => {
+    it("the console leaves no message in the browser while screenshots are taken", () => {
       expect(watch.messages).toEqual([]);
     });
   },

@@ -97,7 +97,7 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
     await context.close();
   });
 
-  it("keeps no secret in an address, a title or a storage", async () => {
+  it("a console session keeps no secret in an address, a title or a storage", async () => {
     const { page, context } = await openWindow(browser, watch);
     await page.goto(`${relay.baseUrl}/console`);
     await page.fill("input[type=password]", MASTER_TOKEN);
@@ -118,7 +118,7 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
   });
 
   it.each(["/", "/console", "/console/me", "/verify", "/log", "/docs"])(
-    "answers %s with a content security policy",
+    "the page %s has a content security policy",
     async (path) => {
       const answer = await fetch(`${relay.baseUrl}${path}`, { headers: { accept: "text/html" } });
       expect(answer.status).toBe(200);

@@ -78,7 +78,7 @@ describe.skipIf(executablePath === undefined)("The page /log", { timeout: 120_00
     return page.locator(".prove [aria-live] p").innerText();
   }
 
-  it("shows the size, the heads and the last 20 entries, newest first", async () => {
+  it("the page /log shows the size, the heads and the last 20 entries, newest first", async () => {
     const { page, context } = await openPage();
     expect(await page.locator("[data-size]").innerText()).toBe(String(AGENTS));
     expect(await page.locator("dl").innerText()).toContain("cosigned by no witness");
@@ -88,7 +88,7 @@ describe.skipIf(executablePath === undefined)("The page /log", { timeout: 120_00
     await context.close();
   });
 
-  it("proves an artifact by its JSON or its hash, and not one that was changed", async () => {
+  it("the page /log proves an artifact by its JSON or its hash, and not one that was changed", async () => {
     const { page, context } = await openPage();
     const proven = `In the log at index ${AGENTS - 1}, as key bound`;
     expect(await prove(page, JSON.stringify(artifact, null, 2))).toContain(proven);
@@ -109,7 +109,7 @@ describe.skipIf(executablePath === undefined)("The page /log", { timeout: 120_00
     };
   };
 
-  it("refuses a proof of another entry", async () => {
+  it("the page /log refuses a proof of another entry", async () => {
     const { page, context } = await openPage();
     const other = await (await fetch(`${relay.baseUrl}/log/v1/tile/entries/000.p/1`)).arrayBuffer();
     const entry = Buffer.from(other).subarray(2).toString("base64");
@@ -130,7 +130,7 @@ describe.skipIf(executablePath === undefined)("The page /log", { timeout: 120_00
       (body: string) => `${body.slice(0, 60)}\u0000\u0001${body.slice(62)}`,
       "are not those that its head signs",
     ],
-  ])("shows nothing of a log whose %s was changed", async (path, change, reason) => {
+  ])("the page /log shows nothing of a log whose %s was changed", async (path, change, reason) => {
     const { page, context } = await openPage({ [path]: changeByte(change) });
     expect(await page.locator("[role=alert]").innerText()).toContain(reason);
     expect(await page.locator("table").count()).toBe(0);
@@ -142,15 +142,21 @@ describe.skipIf(executablePath === undefined)("The page /log", { timeout: 120_00
     [1280, "dark"],
     [390, "light"],
     [390, "dark"],
-  ] as const)("fits %i px, %s, without overflow and barriers", async (width, colorScheme) => {
-    const { page, context } = await openPage({}, { viewport: { width, height: 900 }, colorScheme });
-    await prove(page, JSON.stringify(artifact));
-    expect(await getOverflow(page)).toBe(0);
-    expect(await findBarriers(page)).toEqual([]);
-    await context.close();
-  });
+  ] as const)(
+    "the page /log fits %i px, %s, without overflow and barriers",
+    async (width, colorScheme) => {
+      const { page, context } = await openPage(
+        {},
+        { viewport: { width, height: 900 }, colorScheme },
+      );
+      await prove(page, JSON.stringify(artifact));
+      expect(await getOverflow(page)).toBe(0);
+      expect(await findBarriers(page)).toEqual([]);
+      await context.close();
+    },
+  );
 
-  it("asks its own relay only, and never sends the artifact", () => {
+  it("the page /log asks its own relay only, and never sends the artifact", () => {
     expect(messages).toEqual([]);
     expect(requests.filter((url) => !url.startsWith(relay.baseUrl))).toEqual([]);
     expect(requests.filter((url) => url.includes("valid_from"))).toEqual([]);

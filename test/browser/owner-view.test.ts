@@ -119,7 +119,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
 
   const readStores = (on = page) => on.evaluate<Stores>(READ_STORES);
 
-  it("OB1: pairs a browser by the link and the same key on both screens", async () => {
+  it("OB1: the page /console/me pairs a browser by the link and the same key on both screens", async () => {
     const { command, link } = await startPairing();
     const shown = await claim(page, link);
     expect(page.url()).toBe(`${world.relay.baseUrl}/console/me`);
@@ -135,7 +135,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     expect(await page.locator(".relay-name").innerText()).toContain("word-shouter");
   });
 
-  it("OB2: keeps a key that survives a reload and that no script can export", async () => {
+  it("OB2: the page /console/me keeps a key that survives a reload and that no script can export", async () => {
     await page.reload();
     await page.waitForSelector("main[data-page=owner]");
     const stores = await readStores();
@@ -146,7 +146,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     expect(stores.kept).not.toMatch(/"code"|eyJ/);
   });
 
-  it("shows what was earned, what failed and why, and what is in work", async () => {
+  it("the page /console/me shows what was earned, what failed and why, and what is in work", async () => {
     await world.order("good morning", "completed");
     await world.order("good evening", "completed");
     await world.order("fail: no ink left in the printer", "failed");
@@ -164,7 +164,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     expect(await page.locator("main").innerText()).toContain("please wait for me");
   });
 
-  it("is seen as docs/screenshots show it", async () => {
+  it("the page /console/me is seen as docs/screenshots show it", async () => {
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 900 });
       await open("");
@@ -174,7 +174,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await page.setViewportSize({ width: 1280, height: 900 });
   });
 
-  it("asks for a vote, signs it, and the relay and the agent server count it", async () => {
+  it("the page /console/me asks for a vote, signs it, and the relay and the agent server count it", async () => {
     await open("approvals");
     await page.click("text=Whose calls may this browser approve?");
     const approver = JSON.parse(await page.locator("pre").innerText()) as { agent_id: string };
@@ -208,7 +208,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     expect(await page.locator("[data-verdict]").getAttribute("data-verdict")).toBe("same");
   });
 
-  it("lists account, rank, credentials and devices of the agent", async () => {
+  it("the page /console/me lists account, rank, credentials and devices of the agent", async () => {
     await open("account");
     const account = await page.locator("main").innerText();
     expect(account).toContain("earned by a job");
@@ -231,18 +231,21 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     [1280, "dark"],
     [390, "light"],
     [390, "dark"],
-  ] as const)("fits %i px, %s, without overflow and barriers", async (width, colorScheme) => {
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme });
-    for (const path of PAGES) {
-      await open(path);
-      expect([path, await getOverflow(page)]).toEqual([path, 0]);
-      expect([path, await findBarriers(page)]).toEqual([path, []]);
-    }
-    await page.setViewportSize({ width: 1280, height: 900 });
-  });
+  ] as const)(
+    "the page /console/me fits %i px, %s, without overflow and barriers",
+    async (width, colorScheme) => {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      for (const path of PAGES) {
+        await open(path);
+        expect([path, await getOverflow(page)]).toEqual([path, 0]);
+        expect([path, await findBarriers(page)]).toEqual([path, []]);
+      }
+      await page.setViewportSize({ width: 1280, height: 900 });
+    },
+  );
 
-  it("sets a heading apart from what stands above it, and draws no ring around the title", async () => {
+  it("the page /console/me sets a heading apart from what stands above it, and draws no ring around the title", async () => {
     await open("");
     const gap = await page.evaluate<number>(`(() => {
       const heading = [...document.querySelectorAll("h2")].find(
@@ -259,7 +262,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     expect(outline).toBe("none");
   });
 
-  it("OB5: shows hostile texts as text, without running and without breaking the page", async () => {
+  it("OB5: the page /console/me shows hostile texts as text, without running and without breaking the page", async () => {
     const hostile = `<img src=x onerror="document.title='run'"> \u202E${"x".repeat(5_000)}`;
     await world.order(`fail: ${hostile}`, "failed");
     await open("");
@@ -276,7 +279,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     expect(messages).toEqual([]);
   });
 
-  it("OB3: uses tokens of two minutes with one scope each, never one that writes", () => {
+  it("OB3: the page /console/me uses tokens of two minutes with one scope each, never one that writes", () => {
     const tokens = new Set(requests.flatMap(({ bearer }) => bearer ?? []));
     const claims = [...tokens].map(
       (token) =>
@@ -295,7 +298,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     }
   });
 
-  it("OB1: gives a thief who claims the code first nothing", async () => {
+  it("OB1: a thief who claims the code first gets nothing", async () => {
     const thief = await openContext();
     const own = await openContext();
     const { command, link } = await startPairing();
@@ -314,7 +317,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await own.context.close();
   });
 
-  it("OB2: is out at once when the device is ended at the terminal", async () => {
+  it("OB2: a browser is out at once when its device is ended at the terminal", async () => {
     const other = await openContext();
     const deviceId = await pair(other.page);
     const ended = world.runCommand("unpair", deviceId);
@@ -328,7 +331,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await other.context.close();
   });
 
-  it("withdraws where the owner has allowed it, once per question, and ends itself", async () => {
+  it("a browser withdraws where the owner has allowed it, once per question, and ends itself", async () => {
     const other = await openContext();
     await pair(other.page, "--allow-withdrawals");
     await open("account", other.page);
@@ -348,7 +351,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await other.context.close();
   });
 
-  it("says what is missing where a browser has no Ed25519, and offers nothing weaker", async () => {
+  it("the page /console/me says what is missing where a browser has no Ed25519, and offers nothing weaker", async () => {
     const old = await openContext();
     await old.page.addInitScript(
       "SubtleCrypto.prototype.generateKey = () => Promise.reject(new DOMException('', 'NotSupportedError'))",
@@ -365,7 +368,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await old.context.close();
   });
 
-  it("asks its own relay only, and leaves no secret in addresses, logs or messages", async () => {
+  it("the page /console/me asks its own relay only, and leaves no secret in addresses, logs or messages", async () => {
     await vi.waitUntil(() => world.relay.log().length > 0);
     const { baseUrl } = world.relay;
     const foreign = requests.filter(

@@ -103,20 +103,23 @@ describe.skipIf(executablePath === undefined)(
       return { page, context };
     }
 
-    it.each(PAGES)("sends %s with its policy and the headers beside it", async (path, added) => {
-      const { headers, status } = await fetch(relay.baseUrl + path, {
-        headers: { accept: "text/html" },
-      });
-      expect(status).toBe(200);
-      const policy = headers.get("content-security-policy")?.split("; ") ?? [];
-      expect(policy.toSorted()).toEqual([...POLICY, ...added].toSorted());
-      const others = Object.keys(HEADERS).map((name) => [name, headers.get(name)]);
-      expect(Object.fromEntries(others)).toEqual(HEADERS);
-      // Every feature that is named is named for no origin.
-      expect(headers.get("permissions-policy")).toMatch(/^[\w-]+=\(\)(, [\w-]+=\(\))*$/);
-    });
+    it.each(PAGES)(
+      "the page %s is sent with its policy and the headers beside it",
+      async (path, added) => {
+        const { headers, status } = await fetch(relay.baseUrl + path, {
+          headers: { accept: "text/html" },
+        });
+        expect(status).toBe(200);
+        const policy = headers.get("content-security-policy")?.split("; ") ?? [];
+        expect(policy.toSorted()).toEqual([...POLICY, ...added].toSorted());
+        const others = Object.keys(HEADERS).map((name) => [name, headers.get(name)]);
+        expect(Object.fromEntries(others)).toEqual(HEADERS);
+        // Every feature that is named is named for no origin.
+        expect(headers.get("permissions-policy")).toMatch(/^[\w-]+=\(\)(, [\w-]+=\(\))*$/);
+      },
+    );
 
-    it.each(PAGES)("stops in %s whatever a script of a stranger tries", async (path) => {
+    it.each(PAGES)("the policy stops in %s whatever a script of a stranger tries", async (path) => {
       const { page, context } = await openPage(path);
       for (const [directive, attempt] of ATTEMPTS) {
         const [violated] = await readViolations(page, attempt);
@@ -127,7 +130,7 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
     });
 
-    it.each(PAGES)("lets no other page show %s in a frame", async (path) => {
+    it.each(PAGES)("no other page may show %s in a frame", async (path) => {
       const { page, context } = await openPage("/openapi.json");
       // The same machine under another name is another origin; this answer of it has no policy.
       await page.goto(`${relay.baseUrl.replace("127.0.0.1", "localhost")}/openapi.json`);
@@ -143,7 +146,7 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
     });
 
-    it("writes no code, token, bearer or cookie into the log of the relay", async () => {
+    it("the log of the relay contains no code, token, bearer or cookie", async () => {
       const link = await createConsoleLink(relay.baseUrl);
       const { page, context } = await openPage("/verify");
       const bearers = new Set<string>();
@@ -165,7 +168,7 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
     });
 
-    it("asks for a reason before each act, and sends one key however often it is sent", async () => {
+    it("the console asks for a reason before each act, and sends one key however often it is sent", async () => {
       const options = { place: "#/money" };
       const { page, context } = await openConsole(browser, relay.baseUrl, watch, options);
       await page.click("text=Deposit");
@@ -195,7 +198,7 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
     });
 
-    it("says of a refusal its sentence, its code and the number of the request", async () => {
+    it("the console shows the sentence and code of a refusal and the number of the request", async () => {
       const options = { place: "#/tasks/01234567-89ab-7def-8123-456789abcdef" };
       const { page, context } = await openConsole(browser, relay.baseUrl, watch, options);
       const text = await page.locator("[data-code='task.not_found']").innerText();

@@ -157,7 +157,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     ["credentials", "credential"],
     ["ledgers", "ledger"],
   ])(
-    "gives the verdict of Node.js on every vector of %s, with and without keys",
+    "the page /verify gives the verdict of Node.js on every vector of %s, with and without keys",
     async (name, member) => {
       const vectors = loadVectors(name);
       const texts = vectors.map((vector) => vector[member] ?? "");
@@ -170,7 +170,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     },
   );
 
-  it("gives the verdict of Node.js on every example and every attack on a bundle", async () => {
+  it("the page /verify gives the verdict of Node.js on every example and every attack on a bundle", async () => {
     expect(examples.length).toBeGreaterThan(40);
     await compare(
       examples.map(({ text }) => text),
@@ -202,7 +202,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await page.fill("#quorum", log.quorum ?? "");
   }
 
-  it("gives the verdict of Node.js on every proof file and checkpoint of the vectors", async () => {
+  it("the page /verify gives the verdict of Node.js on every proof file and checkpoint of the vectors", async () => {
     const vectors = loadLogVectors();
     expect(vectors.length).toBeGreaterThan(60);
     const byNames = Map.groupBy(vectors, ({ log }) => JSON.stringify(log));
@@ -219,7 +219,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     }
   });
 
-  it("gives the verdict of Node.js on evidence and records in a log, and after a changed key", async () => {
+  it("the page /verify gives the verdict of Node.js on evidence and records in a log, and after a changed key", async () => {
     const seen = new Set<string>();
     for (const example of await loadLogExamples()) {
       const { text, keys, proof, identity } = example;
@@ -247,7 +247,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     ]);
   });
 
-  it("shows index, head and witnesses of a log, and judges anew when they change", async () => {
+  it("the page /verify shows index, head and witnesses of a log, and judges anew when they change", async () => {
     const examples = await loadLogExamples();
     const witnessed = examples.find(({ title }) => title === WITNESSED_TITLE)!;
     const { page, context } = await openNamed(witnessed);
@@ -275,7 +275,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("shows every file that is no artifact as not readable", async () => {
+  it("the page /verify shows every file that is no artifact as not readable", async () => {
     await compare(
       ["", "{", "[]", "null", '{"a":1,"a":1}', "\ufeff{}", "\u0000", "a".repeat(1e6)],
       [],
@@ -292,7 +292,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("is green only while a key is named that fits, and follows the field", async () => {
+  it("the page /verify is green only while a key is named that fits, and follows the field", async () => {
     const { text, keys } = getNamedExample(examples);
     const { page, context } = await openPage();
     await give(page, [text]);
@@ -309,7 +309,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("does not show the result of a refused file at a glance", async () => {
+  it("the page /verify does not show the result of a refused file at a glance", async () => {
     const { text, keys } = getNamedExample(examples);
     const { page, context } = await openPage();
     await page.fill("#keys", keys.join(" "));
@@ -321,7 +321,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("does not show a file with a warning like one where everything holds", async () => {
+  it("the page /verify does not show a file with a warning like one where everything holds", async () => {
     const warned = loadVectors("receipts").find(({ receipt = "", key = "" }) => {
       const { valid, checks } = verifyArtifact(receipt, { publicKey: key, now: NOW });
       return valid && checks.some(({ ok }) => !ok);
@@ -333,7 +333,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("verifies many nested receipts in the worker", async () => {
+  it("the page /verify verifies many nested receipts in the worker", async () => {
     const large = examples.find(({ text }) => text.split('"prompt_hash"').length > 21);
     expect(large).toBeDefined();
     const { page, context } = await openPage();
@@ -345,7 +345,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("works without a network once it has loaded, and every connection is blocked", async () => {
+  it("the page /verify works without a network once it has loaded, and every connection is blocked", async () => {
     const { page, context } = await openPage();
     await context.setOffline(true);
     const before = requests.length;
@@ -365,7 +365,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("shows hostile texts as text", async () => {
+  it("the page /verify shows hostile texts as text", async () => {
     const hostile = `<img src=x onerror=alert(1)> \u202eevil\u202c javascript:alert(1) ${"W".repeat(20_000)}`;
     const { text } = getNamedExample(examples);
     const bundle = (parseJsonText(text)?.value ?? {}) as { task: object; receipt: object };
@@ -384,7 +384,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("keeps keys in the browser only if the reader says so", async () => {
+  it("the page /verify keeps keys in the browser only if the reader says so", async () => {
     const { keys } = getNamedExample(examples);
     const { page, context } = await openPage();
     await page.fill("#keys", keys[0] ?? "");
@@ -417,7 +417,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     ["witnessed", 390, "light"],
     ["witnessed", 1280, "dark"],
   ] as const)(
-    "shows %s at %i px, %s, without overflow and barriers",
+    "the page /verify shows %s at %i px, %s, without overflow and barriers",
     async (name, width, scheme) => {
       const { text, keys } = getNamedExample(examples);
       const { page, context } = await openPage("/verify", {
@@ -449,18 +449,21 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     [1280, "dark"],
     [390, "light"],
     [390, "dark"],
-  ] as const)("shows the relay at its address at %i px, %s", async (width, colorScheme) => {
-    const viewport = { width, height: 700 };
-    const { page, context } = await openPage("/", { viewport, colorScheme });
-    expect(await page.locator("button").count()).toBe(3);
-    expect(await getOverflow(page)).toBe(0);
-    expect(await findBarriers(page)).toEqual([]);
-    await page.click("text=Verify");
-    await page.waitForSelector("main[data-ready]");
-    await context.close();
-  });
+  ] as const)(
+    "the page / shows the relay at its address at %i px, %s",
+    async (width, colorScheme) => {
+      const viewport = { width, height: 700 };
+      const { page, context } = await openPage("/", { viewport, colorScheme });
+      expect(await page.locator("button").count()).toBe(3);
+      expect(await getOverflow(page)).toBe(0);
+      expect(await findBarriers(page)).toEqual([]);
+      await page.click("text=Verify");
+      await page.waitForSelector("main[data-ready]");
+      await context.close();
+    },
+  );
 
-  it("works as one file without a server", async () => {
+  it("the page /verify works as one file without a server", async () => {
     const { text, keys } = getNamedExample(examples);
     const context = await browser.newContext({ offline: true });
     const page = await context.newPage();
@@ -473,7 +476,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("fits one sheet of paper and 68 kB", async () => {
+  it("the page /verify fits one sheet of paper and 68 kB", async () => {
     const { text, keys } = getNamedExample(examples);
     const { page, context } = await openPage();
     await page.fill("#keys", keys.join(" "));
@@ -493,7 +496,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(68_000);
   });
 
-  it("leaves no message in the console and asks no other origin", () => {
+  it("the page /verify leaves no message in the console and asks no other origin", () => {
     expect(messages).toEqual([]);
     expect(
       requests.filter((url) => !url.startsWith(relay.baseUrl) && !url.startsWith("blob:")),

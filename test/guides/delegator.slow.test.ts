@@ -103,7 +103,7 @@ async function callTool(name: string, args: Record<string, unknown> = {}): Promi
   return text;
 }
 
-it("shows the configuration of the README", () => {
+it("docs/delegator.md shows the configuration of the README", () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
   const configuration = /```json\n(.*?)```/s.exec(read("README.md"))?.[1];
   expect(parseGuide(read("docs/delegator.md"))[0]?.text).toBe(configuration);

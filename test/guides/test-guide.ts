@@ -33,7 +33,7 @@ export function testGuide(name: string, options: GuideOptions = {}): void {
     }, 60_000);
     afterAll(() => shell.close());
 
-    it.for(blocks)("works as written at line $line", async (block, { skip }) => {
+    it.for(blocks)("the block at line $line works as written", async (block, { skip }) => {
       const { needs = "sh" } = block.notes;
       skip(!isInstalled(needs), `docs/${name}: ${needs} is not installed`);
       const { notes, output = "" } = block;
