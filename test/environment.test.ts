@@ -34,7 +34,7 @@ describe.each([
   });
 
   it.each(variables)(
-    "documents $name in .env.example and docs/deployment.md",
+    "$name is documented in .env.example and docs/deployment.md",
     ({ name, value = "" }) => {
       expect(read(".env.example")).toMatch(new RegExp(`^(# )?${name}=`, "m"));
       expect(read("docs/deployment.md")).toContain(`| \`${name}\``);

@@ -183,7 +183,7 @@ describe("a new operator with the packed relay", { timeout: 60_000 }, () => {
 const AGENT = "01890000-0000-7000-8000-000000000001";
 
 describe("a new provider with the packed agent server", { timeout: 60_000 }, () => {
-  it("tests a paid agent in one command, paid by the operator", async () => {
+  it("a new provider tests a paid agent in one command, paid by the operator", async () => {
     const relay = await startRelay();
     const init = await run("agent-server", ["init", "my-agent"]);
     expect(init.stdout).toContain("0.05 USD per task");

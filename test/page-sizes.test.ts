@@ -37,9 +37,12 @@ describe("the files that a page loads", () => {
         ...inAssets("a-1.js", "late-1.css", "late-1.js", "shared-1.js", "third-1.js"),
       ],
     ],
-  ])("of %s, later %j, are its own and those that they import", (page, later, expected) => {
-    expect(listPageFiles(files, page, later)).toEqual(expected);
-  });
+  ])(
+    "the files of %s, later %j, are its own and those that they import",
+    (page, later, expected) => {
+      expect(listPageFiles(files, page, later)).toEqual(expected);
+    },
+  );
 
   test("the files that a page loads cannot be listed where one is missing", () => {
     expect(() => listPageFiles(files, "c.html")).toThrow("c.html is not built");

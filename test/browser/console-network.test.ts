@@ -72,7 +72,7 @@ describe.skipIf(executablePath === undefined)("Several processes", { timeout: 12
     }
   });
 
-  it("several processes show that one has ended without notice, and that the other one leads", async () => {
+  it("the page shows that a process has ended without notice, and that the other one leads", async () => {
     const options = { place: "#/processes" };
     const { page, context } = await openConsole(browser, urlOf(1), watch, options);
     await relays[0]?.stop("SIGKILL");

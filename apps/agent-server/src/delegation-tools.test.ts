@@ -482,7 +482,7 @@ describe("a call that ends early", { timeout: 30_000 }, () => {
     expect(runs).toEqual([]);
   });
 
-  test("and is repeated after the executor has begun, continues its task and pays once", async () => {
+  test("a call that ends early and is repeated after the executor began continues its task and pays once", async () => {
     const before = await balanceOf(delegator);
     const cancel = new AbortController();
     const running = client.callTool(
@@ -500,7 +500,7 @@ describe("a call that ends early", { timeout: 30_000 }, () => {
     expect([again.refused === undefined ? 1 : 0, times]).toEqual([charged, 1]);
   });
 
-  test("at its time limit answers the open task, and an equal call continues it", async () => {
+  test("a call at its time limit answers the open task, and an equal call continues it", async () => {
     const hasty = await startDelegator(relay.url, { taskTimeoutMs: 4_000 });
     await deposit(hasty, 5);
     const by = await connectClient(hasty.url, TOKEN);

@@ -25,8 +25,8 @@ function countingReceipt() {
   return { receipt, reads };
 }
 
-describe("a receipt is parsed and serialized once", () => {
-  test("by parseReceipt, whose result is verified without parsing the receipt again", async () => {
+describe("parsed receipts", () => {
+  test("parseReceipt parses a receipt once, and its result is verified without parsing the receipt again", async () => {
     const { receipt, reads } = countingReceipt();
     const parsed = parseReceipt(receipt);
     if (!parsed.ok) throw new Error(parsed.code);
@@ -37,7 +37,7 @@ describe("a receipt is parsed and serialized once", () => {
     expect(reads).toEqual(after);
   });
 
-  test("by verifyReceipt, whose verdict contains the receipt and its hash", async () => {
+  test("verifyReceipt parses a receipt once, and its verdict contains the receipt and its hash", async () => {
     const parsing = countingReceipt();
     parseReceipt(parsing.receipt);
     const { receipt, reads } = countingReceipt();

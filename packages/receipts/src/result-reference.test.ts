@@ -21,11 +21,11 @@ describe("B14: a result is parsed as a reference", () => {
     "https://files.example",
     "ipfs://bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi/a.txt",
     `https://files.example/${"a".repeat(2_048 - 22)}`,
-  ])("at %s", (uri) => {
+  ])("B14: a result at %s is parsed as a reference", (uri) => {
     expect(parseResultReference(textOf({ uri }))).toMatchObject({ ok: true, reference: { uri } });
   });
 
-  test("to an empty file", () => {
+  test("B14: a result that refers to an empty file is parsed as a reference", () => {
     expect(parseResultReference(textOf({ bytes: 0 }))).toMatchObject({ ok: true });
   });
 });

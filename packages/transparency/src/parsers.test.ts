@@ -115,7 +115,7 @@ describe("log entries", () => {
     );
   });
 
-  test("and bundles are parsed or refused, never thrown on", () => {
+  test("log entries and bundles are parsed or refused, never thrown on", () => {
     const lengths = fc.oneof(fc.uint8Array(), fc.uint8Array({ minLength: 90, maxLength: 92 }));
     fc.assert(
       fc.property(lengths, fc.integer(), (input, width) => {
@@ -126,7 +126,7 @@ describe("log entries", () => {
     );
   });
 
-  test("of unknown kinds are parsed without a name", () => {
+  test("log entries of unknown kinds are parsed without a name", () => {
     const entry = buildLogEntry({ kind: "receipt", time: 1, artifactHash: "0".repeat(64) });
     entry[1] = 200;
     expect(parseLogEntry(entry)).toMatchObject({
@@ -159,7 +159,7 @@ describe("tile paths", () => {
     );
   });
 
-  test("of any other text are refused, never thrown on", () => {
+  test("tile paths of any other text are refused, never thrown on", () => {
     const text = fc.string({
       unit: fc.constantFrom(...Array.from("tile/0123456789.px-entries%")),
       maxLength: 30,
@@ -179,7 +179,7 @@ describe("tile paths", () => {
 });
 
 describe("verifier keys", () => {
-  test("verifier keys never throw on any text, and are formatted as they were parsed", () => {
+  test("the parser of verifier keys never throws, and the keys are formatted as they were parsed", () => {
     const own = formatVerifierKey(keys.logKey);
     const text = fc.tuple(fc.nat({ max: own.length }), fc.string({ unit: "binary", maxLength: 4 }));
     fc.assert(

@@ -465,7 +465,7 @@ test.each(["", "{", "receipt", '{"a":1,"a":1}', `[${JSON.stringify(made.receipt)
   },
 );
 
-describe("an artifact with a replaced member is refused without throwing", () => {
+describe("artifacts with replaced members", () => {
   const odd = [
     null,
     0,
@@ -484,22 +484,25 @@ describe("an artifact with a replaced member is refused without throwing", () =>
   // Not every member of a ledger and of a relay's answer is signed.
   const unsigned = (value: object) => value === made.ledger || value === answer;
 
-  test.each(samples)("of a $kind", ({ value, key }) => {
-    const parts = Array.isArray(value) ? (value as object[]) : [value];
-    const taken: string[] = [];
-    for (const [index, part] of parts.entries()) {
-      for (const [name, member] of Object.entries(part)) {
-        for (const other of odd) {
-          const changed = { ...part, [name]: other };
-          const whole = Array.isArray(value) ? parts.with(index, changed) : changed;
-          const verdict = verifyArtifact(whole, { now, publicKey: key });
-          formatReport(verdict, whole, { now, publicKey: key, explain: true });
-          if (verdict.valid && other !== member && !unsigned(value)) taken.push(name);
+  test.each(samples)(
+    "a $kind with a replaced member is refused without throwing",
+    ({ value, key }) => {
+      const parts = Array.isArray(value) ? (value as object[]) : [value];
+      const taken: string[] = [];
+      for (const [index, part] of parts.entries()) {
+        for (const [name, member] of Object.entries(part)) {
+          for (const other of odd) {
+            const changed = { ...part, [name]: other };
+            const whole = Array.isArray(value) ? parts.with(index, changed) : changed;
+            const verdict = verifyArtifact(whole, { now, publicKey: key });
+            formatReport(verdict, whole, { now, publicKey: key, explain: true });
+            if (verdict.valid && other !== member && !unsigned(value)) taken.push(name);
+          }
         }
       }
-    }
-    expect(taken).toEqual([]);
-  });
+      expect(taken).toEqual([]);
+    },
+  );
 });
 
 test.each([

@@ -88,7 +88,7 @@ const keyOf = async (site: TestSite) =>
   hexToBytes(String((await site.request("GET", "/federation/v1/identity")).body["public_key"]));
 
 describe("A9: a peer that accepts a result and does not settle", () => {
-  test("defaults: the amount is logged, counted as owed, and one failed outcome of that peer", async () => {
+  test("a default is logged, counted as owed, and one failed outcome of that peer", async () => {
     const taskId = await defaulted();
     expect(b.listLogged("federation.settlement.defaulted")).toMatchObject([
       { level: "error", correlationId: taskId, relay_id: a.relayId, amount: 0.95 },

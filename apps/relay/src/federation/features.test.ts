@@ -109,19 +109,22 @@ describe("H18: a peer of the version before", () => {
   test.each([
     ["counts, and no signature is missed", [], 0],
     ["counts, though one that names signed_accepted should sign it", ["signed_accepted"], 1],
-  ])("H18: its unsigned acceptance of a result %s", async (_, features, missed) => {
-    const t = await start();
-    const listening = await startListeningPeer(({ path }) =>
-      path.endsWith("/task/result") ? { status: "accepted" } : {},
-    );
-    closing.push(() => listening.close());
-    const peer = await createFakePeer(t, listening.url).completeHandshake({ features });
-    await completeTaskOfPeer(t, peer);
-    const returned = () => t.listLogged("federation.result.returned");
-    await waitUntil(() => returned().length > 0, "an answer");
-    expect(returned()).toMatchObject([{ state: "completed" }]);
-    expect(t.listLogged("federation.accepted_unsigned")).toHaveLength(missed);
-  });
+  ])(
+    "H18: a previous version's unsigned acceptance of a result %s",
+    async (_, features, missed) => {
+      const t = await start();
+      const listening = await startListeningPeer(({ path }) =>
+        path.endsWith("/task/result") ? { status: "accepted" } : {},
+      );
+      closing.push(() => listening.close());
+      const peer = await createFakePeer(t, listening.url).completeHandshake({ features });
+      await completeTaskOfPeer(t, peer);
+      const returned = () => t.listLogged("federation.result.returned");
+      await waitUntil(() => returned().length > 0, "an answer");
+      expect(returned()).toMatchObject([{ state: "completed" }]);
+      expect(t.listLogged("federation.accepted_unsigned")).toHaveLength(missed);
+    },
+  );
 
   test.each([
     ["without the settlement", [], false],

@@ -112,8 +112,8 @@ describe("A3: a peer that the operator removed", () => {
     ).toMatchObject({ body: { code: "peer.key_changed" } });
   });
 
-  describe("is unlike a peer", () => {
-    test("that left by itself and returns with its former credit", async () => {
+  describe("peers that return", () => {
+    test("a peer that left by itself returns with its former credit", async () => {
       await peer.remove();
       expect(await shown(t, peer.relayId)).toEqual({ state: "removed", credit: 70 });
       await t.clock.advance(1);
@@ -121,7 +121,7 @@ describe("A3: a peer that the operator removed", () => {
       expect(await shown(t, peer.relayId)).toEqual({ state: "active", credit: 70 });
     });
 
-    test("that missed its heartbeats and returns with its former credit", async () => {
+    test("a peer that missed its heartbeats returns with its former credit", async () => {
       await suspend(t, peer);
       for (let missed = 4; missed <= 5; missed += 1) {
         await t.clock.advance(60_000);

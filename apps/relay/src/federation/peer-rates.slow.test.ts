@@ -73,7 +73,7 @@ describe("look-ups of a relay's users", () => {
   test.each([
     ["the payer's relay stop no settlement", "a"],
     ["the payee's relay stop no result", "b"],
-  ] as const)("at %s", { timeout: 60_000 }, async (_, flooded) => {
+  ] as const)("look-ups of users at %s", { timeout: 60_000 }, async (_, flooded) => {
     const { a, b, boss, worker } = await runFlooded(flooded);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([9, 0.9025]);
     expect(a.listLogged("settlement.retry.refunded")).toEqual([]);

@@ -37,8 +37,8 @@ async function post(peer: FakePeer, name: keyof typeof schemas, body: Record<str
 
 const once = { parses: 1, schemaPasses: 1 };
 
-describe("A relay parses a peer's message once and runs its schema once", () => {
-  test("when it accepts a task whose signature covers unknown members", async () => {
+describe("messages of peers", () => {
+  test("a relay parses a task whose signature covers unknown members once", async () => {
     const peer = await createFakePeer(t).completeHandshake();
     const worker = await t.createWorker(1);
     const own = { target_agent: worker.agentId, public_key: worker.publicKey };
@@ -54,7 +54,7 @@ describe("A relay parses a peer's message once and runs its schema once", () => 
     });
   });
 
-  test("when it accepts a result", async () => {
+  test("a relay parses a result that it accepts once", async () => {
     const { peer, listening, receipt } = await forwardTaskToPeer(t);
     try {
       expect(await post(peer, "task/result", peer.createResult(receipt))).toMatchObject({
@@ -66,7 +66,7 @@ describe("A relay parses a peer's message once and runs its schema once", () => 
     }
   });
 
-  test("when it books a settlement whose signature covers unknown members", async () => {
+  test("a relay parses a settlement whose signature covers unknown members once", async () => {
     const peer = await createFakePeer(t).completeHandshake();
     const { settlement } = await completeTaskOfPeer(t, peer);
     const body = peer.createSettlement({ ...settlement, unknown: 1 });

@@ -96,7 +96,7 @@ describe("A9: a peer that reads a result in time and does not accept it", () => 
     ["400 gets no work beyond its credit", { status: 400, code: "result.receipt_invalid" }],
     ["409 gets no work beyond its credit", { status: 409, code: "result.already_finished" }],
     ["202 for ever gets no work beyond its credit", { status: 202 }],
-  ])("with %s", async (_, answer) => {
+  ])("a peer that answers results with %s", async (_, answer) => {
     answerResult = () => answer;
     await start();
     await orderAndComplete();

@@ -121,7 +121,7 @@ describe("FE3 a time in the header that is", () => {
     await expectHarmless("federation.timestamp_expired", () => peer.post(path, body, headers));
   });
 
-  test("exactly 5 minutes old is accepted", async () => {
+  test("FE3 a time in the header that is exactly 5 minutes old is accepted", async () => {
     const body = createQuery(peer);
     const headers = peer.headers("POST", path, body, t.clock.now() - 300_000);
     expect(await peer.post(path, body, headers)).toMatchObject({ status: 200 });
@@ -338,7 +338,7 @@ describe("FE11 a query", () => {
     await listening.close();
   });
 
-  test("that is repeated within 30 s is forwarded once", async () => {
+  test("FE11 a query that is repeated within 30 s is forwarded once", async () => {
     const listening = await startListeningPeer(() => ({ agents: [] }));
     await createFakePeer(t, listening.url).completeHandshake();
     for (const capability of ["a", "b"]) {
@@ -352,7 +352,7 @@ describe("FE11 a query", () => {
     { hop_count: -1 },
     { hop_count: 0.5 },
     { visited: Array.from({ length: 10_000 }, () => "x") },
-  ])("of nonsense is refused: %#", async (change) => {
+  ])("FE11 a query of nonsense is refused: %#", async (change) => {
     const body = createQuery(peer, change);
     await expectHarmless("request.invalid", () => peer.post(`${base}/discover`, body));
   });
@@ -465,7 +465,7 @@ test("FE13 of 50 equal forwards at once one is accepted and the rest are answere
 });
 
 describe("FE14 a forward", () => {
-  test("to an unknown agent is 404", async () => {
+  test("FE14 a forward to an unknown agent is 404", async () => {
     await expectHarmless("forward.agent_not_found", () => peer.forward());
   });
 
@@ -475,7 +475,7 @@ describe("FE14 a forward", () => {
     ["with too many decimals", 0.0000001, "request.invalid"],
     ["that is not a number", "1", "request.invalid"],
     ["of 0 for a paid agent", 0, "forward.underpaid"],
-  ])("with a budget %s is refused", async (_, amount, code) => {
+  ])("FE14 a forward with a budget %s is refused", async (_, amount, code) => {
     const { agentId } = await t.createWorker(1);
     const change = { target_agent: agentId, budget: { amount, currency: "USD" } };
     await expectHarmless(code, () => peer.forward(change));
@@ -515,7 +515,7 @@ describe("FE14 a forward", () => {
     }
   });
 
-  test("whose id could be confused with other local ids is refused", async () => {
+  test("FE14 a forward whose id could be confused with other local ids is refused", async () => {
     const { agentId } = await t.createWorker(1);
     for (const task_id of ["task", "", "../x", "019b7d21-53eb-7ccd-926c-3badff39722X"]) {
       const change = { target_agent: agentId, task_id };
@@ -523,7 +523,7 @@ describe("FE14 a forward", () => {
     }
   });
 
-  test("with a budget that overflows JSON is refused", async () => {
+  test("FE14 a forward with a budget that overflows JSON is refused", async () => {
     const { agentId } = await t.createWorker(1);
     const body = peer.createForward({ target_agent: agentId });
     const raw = JSON.stringify(body).replace('"amount":0.95', '"amount":1e999');
@@ -641,7 +641,7 @@ describe("FE16 a settlement", () => {
     await expectHarmless(code, () => peer.post(SETTLE_PATH, body));
   });
 
-  test("by another peer is refused", async () => {
+  test("FE16 a settlement by another peer is refused", async () => {
     const done = await completeTaskOfPeer(t, peer);
     const other = await createFakePeer(t).completeHandshake();
     await expectHarmless("settlement.not_owed", () =>
@@ -649,7 +649,7 @@ describe("FE16 a settlement", () => {
     );
   });
 
-  test("before the receipt is refused", async () => {
+  test("FE16 a settlement before the receipt is refused", async () => {
     const worker = await t.createWorker(1);
     const body = peer.createForward({ target_agent: worker.agentId });
     await peer.post(`${base}/task/forward`, body);
@@ -661,7 +661,7 @@ describe("FE16 a settlement", () => {
     await expectHarmless("settlement.not_completed", () => peer.post(SETTLE_PATH, early));
   });
 
-  test("that comes twice under two ids is paid once", async () => {
+  test("FE16 a settlement that comes twice under two ids is paid once", async () => {
     const { settlement, worker } = await completeTaskOfPeer(t, peer);
     await peer.post(SETTLE_PATH, peer.createSettlement(settlement));
     await expectHarmless("settlement.already_settled", () =>
@@ -670,7 +670,7 @@ describe("FE16 a settlement", () => {
     expect(await t.getBalance(worker)).toBe(0.9025);
   });
 
-  test("under one id for two tasks pays each once", async () => {
+  test("FE16 settlements under one id for two tasks pay each once", async () => {
     const [one, two] = [await completeTaskOfPeer(t, peer), await completeTaskOfPeer(t, peer)];
     const settlement_id = "019b7d21-53eb-7ccd-926c-3badff397333";
     for (const { settlement } of [one, two, one]) {
@@ -682,7 +682,7 @@ describe("FE16 a settlement", () => {
     ]);
   });
 
-  test("whose own signature is not the peer's is refused under a valid header", async () => {
+  test("FE16 a settlement whose own signature is not the peer's is refused under a valid header", async () => {
     const { settlement } = await completeTaskOfPeer(t, peer);
     const body = { ...peer.createSettlement(settlement), amount: 0.95, settled_at: 1 };
     await expectHarmless("federation.signature_invalid", () => peer.post(SETTLE_PATH, body));
@@ -820,7 +820,7 @@ describe("FE21 the trust of a route to a remote agent", () => {
     [1, 0.03],
     [0.2, 0.02],
     [0, 0],
-  ])("of %d is multiplied by the peer's", async (claimed, whole) => {
+  ])("FE21 a trust of %d of a remote agent is multiplied by the peer's", async (claimed, whole) => {
     const worker = t.createUnknownAgent();
     const listening = await startListeningPeer(({ path }) =>
       path.endsWith("/discover")
@@ -848,24 +848,27 @@ describe("FE21 the trust of a route to a remote agent", () => {
     await listening.close();
   });
 
-  test.each([1.5, -0.1, "1", null])("outside 0 to 1 removes the entry: %j", async (trust) => {
-    const worker = t.createUnknownAgent();
-    const listening = await startListeningPeer(() => ({
-      agents: [
-        {
-          agent_id: worker.agentId,
-          public_key: worker.publicKey,
-          capabilities: ["summarise"],
-          trust,
-        },
-      ],
-    }));
-    await createFakePeer(t, listening.url).completeHandshake();
-    const { body } = await peer.post(`${base}/discover`, createQuery(peer));
-    expect(listening.requests.map(({ path }) => path)).toContain(`${base}/discover`);
-    expect(body).toEqual({ agents: [] });
-    await listening.close();
-  });
+  test.each([1.5, -0.1, "1", null])(
+    "FE21 trust outside 0 to 1 removes the entry: %j",
+    async (trust) => {
+      const worker = t.createUnknownAgent();
+      const listening = await startListeningPeer(() => ({
+        agents: [
+          {
+            agent_id: worker.agentId,
+            public_key: worker.publicKey,
+            capabilities: ["summarise"],
+            trust,
+          },
+        ],
+      }));
+      await createFakePeer(t, listening.url).completeHandshake();
+      const { body } = await peer.post(`${base}/discover`, createQuery(peer));
+      expect(listening.requests.map(({ path }) => path)).toContain(`${base}/discover`);
+      expect(body).toEqual({ agents: [] });
+      await listening.close();
+    },
+  );
 });
 
 describe("FE22 a peer's endpoint", () => {

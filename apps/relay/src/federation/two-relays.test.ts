@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => network.close());
 
 describe("two relays over sockets", () => {
-  test("split a price of 1.00 into 0.05 for the first, 0.0475 for the second and 0.9025 for the worker", async () => {
+  test("two relays split a price of 1.00: 0.05 for the first, 0.0475 for the second and 0.9025 for the worker", async () => {
     const boss = await a.createAgent();
     await a.deposit(boss, 10);
     const worker = await b.createWorker(1);

@@ -118,7 +118,7 @@ describe("the events of the relay", () => {
     expect(await text).toContain("event: money.deposited");
   });
 
-  test("older than a week are deleted, and their numbers are not given again", async () => {
+  test("events older than a week are deleted, and their numbers are not given again", async () => {
     t = await startTestRelay();
     await completeTask();
     const before = await listEvents();

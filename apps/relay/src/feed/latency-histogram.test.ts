@@ -21,7 +21,7 @@ describe("a histogram of durations", () => {
     expect(getPercentile(histogram, 0.95)).toBeGreaterThan(9_000);
   });
 
-  test("of a longer step is the sum of its minutes", () => {
+  test("a histogram of a longer step is the sum of its minutes", () => {
     const minutes = [[1, 200], [3_000], []].map((each) => addDurations({}, each));
     expect(mergeHistograms(minutes)).toEqual(addDurations({}, [1, 200, 3_000]));
   });

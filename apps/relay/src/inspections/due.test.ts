@@ -87,7 +87,7 @@ describe("the bond of a contest", () => {
     expect(await t.getBalance(worker)).toBe(0);
   });
 
-  test("and the fee have the reference of the dispute, the rest that of the task", async () => {
+  test("the bond and the fee have the reference of the dispute, the rest that of the task", async () => {
     const given = await beginDispute(t, parties);
     await decide(t, given, 0.75);
     const listOf = async (who: keyof Parties) =>

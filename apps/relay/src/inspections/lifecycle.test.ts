@@ -97,7 +97,7 @@ describe("the trust of an inspected task", () => {
 });
 
 describe("the deadlines of an inspection", () => {
-  test("stand still while the relay is frozen", async () => {
+  test("the deadlines of an inspection stand still while the relay is frozen", async () => {
     const t = await start();
     const given = await beginCase(t, await createParties(t));
     const { deadline } = await getCase(t, given);

@@ -42,7 +42,7 @@ describe("an x402 payment for an inspected task", () => {
     await expectConsistentBooks(s.t, { deposits: 2.6, holds: 0 });
   });
 
-  test("without the fee is no payment for it, and takes nothing", async () => {
+  test("an x402 payment without the fee is none for an inspected task, and takes nothing", async () => {
     const plain = await s.submit();
     const headers = await s.wallet.pay(plain.headers);
     const refused = await s.submit({ body: inspected, headers });

@@ -58,13 +58,13 @@ describe("A 402 for a task", () => {
     expect(headers.get("access-control-expose-headers")).toContain("PAYMENT-REQUIRED");
   });
 
-  test("requests no payment when money cannot lift the refusal", async () => {
+  test("a 402 requests no payment when money cannot lift the refusal", async () => {
     const reply = await s.submit({ body: { prompt: "work", max_budget: 1 } });
     expect(reply).toMatchObject(code(402, "budget.max_exceeded"));
     expect(reply.headers.has("payment-required")).toBe(false);
   });
 
-  test("requests no payment at a relay without a wallet", async () => {
+  test("a 402 requests no payment at a relay without a wallet", async () => {
     const t = await startTestRelay();
     const worker = await createSeller(t, 1);
     const body = { prompt: "work", submitted_by: s.boss.agentId };
@@ -270,7 +270,7 @@ test("a second attempt is accepted with a proof that the facilitator did not set
 });
 
 describe("Settlements without an answer", () => {
-  test("charges a payment once and credits it when the facilitator confirms it", async () => {
+  test("a payment is charged once and credited when the facilitator confirms it", async () => {
     const headers = await pay();
     s.facilitator.mode = "silent after settling";
     expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));

@@ -10,7 +10,7 @@ describe("the limit of 100 messages in any 10 seconds", () => {
     expect(said[120]).toBe("close");
   });
 
-  test("slides: a message counts for 10 seconds, not until a fixed moment", () => {
+  test("the limit slides: a message counts for 10 seconds, not until a fixed moment", () => {
     const mayTake = createMessageLimit(1);
     for (let i = 0; i < 100; i++) mayTake(i < 50 ? 0 : 9_000);
     expect(mayTake(9_999)).toBe("refuse");

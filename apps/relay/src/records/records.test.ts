@@ -199,7 +199,7 @@ describe("the records of a goal", () => {
   test.each([
     ["ledger", ledgerPath],
     ["manifest", manifestPath],
-  ])("form its %s: plan, steps and events", async (_, path) => {
+  ])("the records of a goal form its %s: plan, steps and events", async (_, path) => {
     const now = t.clock.now();
     await post("plans", {
       plan_id: "p",
@@ -239,7 +239,7 @@ describe("the records of a goal", () => {
     expect(JSON.stringify(ledger)).not.toContain("secret");
   });
 
-  test("link the tasks of its steps, with their receipts", async () => {
+  test("the records of a goal link the tasks of its steps, with their receipts", async () => {
     agent = await createBuyer(t, 10);
     await post("plans", { goal_id: "g", title: "a plan", steps: [step("0", "delegated")] });
     const worker = await createSeller(t, 2);
@@ -253,7 +253,7 @@ describe("the records of a goal", () => {
     expect(ledger.delegation_receipts).toMatchObject([{ task_id: task.task_id }]);
   });
 
-  test("reveal nothing of another agent's goal of the same name", async () => {
+  test("the records of a goal reveal nothing of another agent's goal of the same name", async () => {
     const other = await t.createAgent();
     await post("plans", { plan_id: "p", goal_id: "g", title: "a plan" }, other);
     await post("events", { type: "plan_completed", timestamp: 1, goal_id: "g" }, other);

@@ -38,8 +38,8 @@ const choiceOf = async ({ path }: Pick<Delegation, "path">) => {
   return (body["task"] as { routing_choice: unknown }).routing_choice;
 };
 
-describe("a scored decision can be reproduced", () => {
-  test("from its stored record alone", async () => {
+describe("scored decisions", () => {
+  test("a scored decision can be reproduced from its stored record alone", async () => {
     const first = await submit({ max_budget: 3 });
     const choice = await choiceOf(first);
     for (const worker of workers.slice(1)) {
@@ -61,7 +61,7 @@ describe("a scored decision can be reproduced", () => {
     expect(replayRanking(record)).toEqual(choice);
   });
 
-  test("with the trust routes that it used", async () => {
+  test("a scored decision can be reproduced with the trust routes that it used", async () => {
     const link = await createBuyer(t, 10);
     const far = workers[1]!;
     for (const [from, to] of [
@@ -80,7 +80,7 @@ describe("a scored decision can be reproduced", () => {
     expect(replayRanking(record)).toEqual(await choiceOf(task));
   });
 
-  test("with its exploration, by the seed", async () => {
+  test("a scored decision can be reproduced with its exploration, by the seed", async () => {
     const chosen = new Set<string>();
     for (let round = 0; round < 12; round += 1) {
       const record = await recordOf(await submit({ exploration_drive: 1 }));

@@ -90,7 +90,7 @@ describe("scored routing", () => {
     expect(await chosen({ max_budget: 1.999999 })).toBe(null);
   });
 
-  test("always chooses the same agent without exploration, and each of them at times with it", async () => {
+  test("scored routing always chooses the same agent without exploration, and each of them at times with it", async () => {
     const sellers = [await createSeller(t, 1), await createSeller(t, 2), await createSeller(t, 3)];
     const tries = async (body: object) => {
       const seen = new Set<string | null>();

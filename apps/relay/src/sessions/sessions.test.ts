@@ -153,7 +153,7 @@ describe("a session", () => {
     expect(await overview(token)).toMatchObject({ status: 200 });
   });
 
-  test("OP4: its bearer is dead at once after it was closed or revoked", async () => {
+  test("OP4: a session's bearer is dead at once after it was closed or revoked", async () => {
     const [closed, revoked] = [await openConsole(t), await openConsole(t)];
     expect(await closeSession(t, closed.cookie)).toMatchObject({ status: 200 });
     await t.asOperator("DELETE", `/api/v1/admin/console-sessions/${revoked.sessionId}`);
@@ -195,7 +195,7 @@ describe("a session", () => {
     expect(await renewSession(t, idle.cookie)).toMatchObject({ body: { code: "session.ended" } });
   });
 
-  test("OP5: it acts for ten minutes after its code, and only reads from then on", async () => {
+  test("OP5: a session acts for ten minutes after its code, and only reads from then on", async () => {
     const { token, cookie } = await openConsole(t);
     expect(await freeze(token)).toMatchObject({ status: 200 });
     await t.clock.advance(limits.sessionOperateMs - 60_000);
@@ -229,7 +229,7 @@ describe("a session", () => {
     });
   });
 
-  test("OP6: it ends with the master token that it goes back to", async () => {
+  test("OP6: a session ends with the master token that it goes back to", async () => {
     const { token, cookie } = await openConsoleByToken(t);
     const { body } = await createCode(t);
     t.relay.operatorTokens.replace(["another-master-token-0123456789"]);

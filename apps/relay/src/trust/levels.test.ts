@@ -27,7 +27,7 @@ describe("a stored level", () => {
     expect([levelName(BLOCKED), levelName(UNKNOWN)]).toEqual(["blocked", "unknown"]);
   });
 
-  test("that is not defined reads as unknown", () => {
+  test("a stored level that is not defined reads as unknown", () => {
     expect(levelName(9)).toBe("unknown");
   });
 });

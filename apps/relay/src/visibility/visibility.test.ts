@@ -135,7 +135,7 @@ describe("the endpoint", () => {
     expect(found?.detail).toMatch(detail);
   });
 
-  test("that cannot be reached is reported as unreachable", async () => {
+  test("an endpoint that cannot be reached is reported as unreachable", async () => {
     endpoint = await startHttpEndpoint((_, response) => response.destroy());
     const agent = await t.createAgent();
     await register(agent, endpoint.url);

@@ -204,7 +204,7 @@ describe("the statement of a peer about its log", () => {
     expect(await cosign(other)).toBe(403);
   });
 
-  test("of a removed peer counts no longer, and a new handshake does not roll its log back", async () => {
+  test("a removed peer's statement counts no longer, and a new handshake does not roll its log back", async () => {
     const { t, peer, state, cosign } = await startStating();
     state(log);
     await tick(t);
@@ -281,7 +281,7 @@ describe("a witness that misbehaves, or knows more", () => {
     ["a size of 2^53", { status: 409, text: "9007199254740992\n" }, "refused"],
     ["a size that is no number", { status: 409, text: "0x1\n" }, "refused"],
     ["a status of its own", { status: 422, text: "" }, "refused"],
-  ])("TL7 by %s adds nothing to a head", async (_, answer, state) => {
+  ])("TL7 a witness that misbehaves by %s adds nothing to a head", async (_, answer, state) => {
     const t = await startAsking((path) =>
       path.endsWith("/checkpoint") ? { status: 404 } : answer,
     );
@@ -304,14 +304,14 @@ describe("a witness that misbehaves, or knows more", () => {
     expect(times.at(-1)! - times.at(-2)!).toBe(20_000);
   });
 
-  test("and shows a head that its log never signed does not stop the log", async () => {
+  test("a witness that shows a head that its log never signed does not stop the log", async () => {
     const t = await startAsking((path) =>
       path.endsWith("/checkpoint") ? { status: 200, text: stranger.sign() } : { status: 409 },
     );
     expect((await readState(t)).held).toBeNull();
   });
 
-  test("that knows a larger head of the same key stops the signing of heads, while work goes on", async () => {
+  test("a witness that knows a larger head of the same key stops the signing of heads, while work goes on", async () => {
     // The same seed gives the same keys, as an older copy of the database would.
     const newer = await startTestRelay();
     closing.push(() => newer.close());

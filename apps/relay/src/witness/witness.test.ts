@@ -145,7 +145,7 @@ describe("the evidence of a witness", () => {
     expect(await countEvidence(t)).toBe("1");
   });
 
-  test("of a fork replaces a head without a valid proof when the 16 places are taken", async () => {
+  test("evidence of a fork replaces a head without a valid proof when the 16 places are taken", async () => {
     const t = await start(env);
     await askWitness(t, await buildRequest(log, 0, 17));
     for (let size = 18; size < 40; size += 1) {

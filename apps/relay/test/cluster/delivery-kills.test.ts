@@ -96,7 +96,7 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
     expect(books.body).toMatchObject({ consistent: true });
   }
 
-  test("before it could offer it is offered by the other", async () => {
+  test("a task whose process is killed before it could offer it is offered by the other", async () => {
     killed.kill("SIGSTOP");
     const task = await submit();
     await kill();
@@ -130,7 +130,7 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
     await expectPaidOnce(task);
   });
 
-  test("before it has read the result takes it from the other", async () => {
+  test("a task whose process is killed before it has read the result takes it from the other", async () => {
     const task = await submit();
     await device.heard("task_assigned");
     await claim(task);

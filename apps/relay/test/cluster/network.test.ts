@@ -134,7 +134,7 @@ describe.runIf(onlyOn("postgres"))("a network between a leader and its database"
     return answers;
   }
 
-  test("that is slow costs time and nothing else", async () => {
+  test("a network that is slow costs time and nothing else", async () => {
     const slow = {
       begin: (network: NetworkProxy) => network.delay(20),
       end: (network: NetworkProxy) => network.delay(0),
@@ -145,7 +145,7 @@ describe.runIf(onlyOn("postgres"))("a network between a leader and its database"
     expect(await getLeader()).toBe(far.pid);
   });
 
-  test("that ends connections loses nothing", async () => {
+  test("a network that ends connections loses nothing", async () => {
     const answers = await runFault(cut, async () => {
       await expect.poll(getLeader, { timeout: 20_000 }).toBe(near.pid);
       expect(await getReadiness(far)).toMatch(/^503/);
@@ -156,7 +156,7 @@ describe.runIf(onlyOn("postgres"))("a network between a leader and its database"
     expect(slowest(answers.near)).toBeLessThan(MAX_TURN_MS);
   });
 
-  test.each(silences)("that %s loses nothing", async (_, fault) => {
+  test.each(silences)("a network that %s loses nothing", async (_, fault) => {
     const device = listenAsDevice(load.payer, await far.baseUrl);
     await device.heard("ready");
     const answers = await runFault(fault, async () => {
@@ -175,7 +175,7 @@ describe.runIf(onlyOn("postgres"))("a network between a leader and its database"
     expect(await getReadiness(far)).toMatch(/^200.*follows/);
   });
 
-  test("that passes nothing does not keep a process from ending", async () => {
+  test("a network that passes nothing does not keep a process from ending", async () => {
     const ofFar = startProbe(await far.baseUrl, load.payer.agentId);
     await expect.poll(() => ofFar.answers().length).toBeGreaterThan(10);
     proxy.silence("toServer", "toClient");
@@ -188,7 +188,7 @@ describe.runIf(onlyOn("postgres"))("a network between a leader and its database"
     expect(await getReadiness(near)).toMatch(/^200/);
   });
 
-  test("that goes silent while a process starts does not keep others from starting", async () => {
+  test("a network that goes silent while a process starts does not keep others from starting", async () => {
     proxy.delay(100);
     const env = { ...minimalEnv, AGENT_DATABASE_URL: proxy.toUrl(databaseUrl) };
     const silent = startRelay(env, { isExact: true });

@@ -155,7 +155,7 @@ describe("a crash around the commit", () => {
 describe("a refused copy leaves the file usable and the server as it was", () => {
   afterEach(() => openAsRelay({ path: from }));
 
-  test("of a running relay", async () => {
+  test("a copy of a running relay is refused", async () => {
     const relay = startOnFile();
     await relay.baseUrl;
     expect(await copy()).toMatchObject({ ok: false, code: "database.locked" });
@@ -163,7 +163,7 @@ describe("a refused copy leaves the file usable and the server as it was", () =>
     await relay.ended;
   });
 
-  test("to a database of another relay", async () => {
+  test("a copy to a database of another relay is refused", async () => {
     const other = await openStorage({ url: to, migrations });
     if (!other.ok) throw new Error(other.detail);
     expect(await copy()).toMatchObject({ ok: false, code: "database.locked" });
@@ -173,13 +173,13 @@ describe("a refused copy leaves the file usable and the server as it was", () =>
     expect(await runStatement(to, "SELECT count(*) AS count FROM tasks")).toEqual([{ count: 0 }]);
   });
 
-  test("to a database of another program", async () => {
+  test("a copy to a database of another program is refused", async () => {
     await emptyTarget();
     await runStatement(to, "CREATE TABLE theirs AS SELECT 1 AS one");
     expect(await copy()).toMatchObject({ ok: false, code: "database.foreign" });
   });
 
-  test("with an older schema", async () => {
+  test("a copy with an older schema is refused", async () => {
     rmSync(from);
     const db = new Sqlite(from);
     db.pragma(`application_id = ${0x41524c59}`);
@@ -188,7 +188,7 @@ describe("a refused copy leaves the file usable and the server as it was", () =>
     expect(await copy()).toMatchObject({ ok: false, code: "database.older" });
   });
 
-  test("to a server that does not answer", async () => {
+  test("a copy to a server that does not answer is refused", async () => {
     to = "postgres://postgres@127.0.0.1:1/relay";
     expect(await copy()).toMatchObject({ ok: false, code: "database.unusable" });
   });

@@ -34,7 +34,7 @@ describe("a share", () => {
     [2_000_000, "0.75", 1_500_000],
     [7, 0, 0],
     [7, 1, 7],
-  ])("of %d micro-units, %s of it, is %d micro-units", (amount, share, part) => {
+  ])("a share of %d micro-units, %s of it, is %d micro-units", (amount, share, part) => {
     expect(computePart(asMicro(amount), toMillionths(share))).toBe(part);
   });
 });

@@ -140,7 +140,7 @@ describe("the texts of an object that carries its own signature", () => {
     });
   });
 
-  test("nest as deep as other texts, and no deeper", () => {
+  test("the texts of a signed object nest as deep as other texts, and no deeper", () => {
     expect(canonicalizeSigned({ a: nested(63) }).text).toBe(canonicalize({ a: nested(63) }));
     expect(() => canonicalizeSigned({ a: nested(64) })).toThrow(CanonicalJsonError);
   });

@@ -51,7 +51,7 @@ describe("D8: the chain of a relay's keys", () => {
     expect(findStepsAfter([chain[0], chain[2]], { relayId, publicKey: keys[0]! })).toBeNull();
   });
 
-  test("D8: without a step is the given key, and is refused without one", () => {
+  test("D8: a relay's chain without a step is the given key, and is refused without one", () => {
     const firstPublicKey = keys[0]!;
     expect(verifyRelaySuccession([], { relayId, firstPublicKey })).toEqual({
       ok: true,
@@ -87,7 +87,7 @@ describe("D8: the chain of a relay's keys", () => {
       32,
       "succession.too_long",
     ],
-  ])("D8: that %s is refused", (_, records, index, code) => {
+  ])("D8: a relay's chain that %s is refused", (_, records, index, code) => {
     const result = verifyRelaySuccession(records, { relayId, firstPublicKey: keys[0]! });
     expect(result).toEqual({ ok: false, code, index });
   });

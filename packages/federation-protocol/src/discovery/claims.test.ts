@@ -31,7 +31,7 @@ function claim(
 const [one, other] = [worker.publicKey, alpha.publicKey];
 const ownId = deriveAgentId(one);
 
-describe("D1: of the claims of one id", () => {
+describe("D1: the claims of one id", () => {
   it.each<[string, AgentClaim[], string | null, boolean]>([
     ["a single one wins", [claim(beta.id, one)], one, false],
     ["two under one key agree", [claim(beta.id, one), claim(gamma.id, one)], one, false],
@@ -91,7 +91,7 @@ describe("D1: of the claims of one id", () => {
     }
   });
 
-  it("none resolve to no agent", () => {
+  it("an id without claims resolves to no agent", () => {
     expect(resolveClaims([])).toBeUndefined();
   });
 
@@ -106,12 +106,12 @@ describe("D1: a submission to a claimed id", () => {
   const conflict = resolveClaims([claim(beta.id, one), claim(gamma.id, other)])!;
   const agreed = resolveClaims([claim(beta.id, one, { admitted: true }), claim(gamma.id, other)])!;
 
-  it("without a key selects neither of two claims in conflict", () => {
+  it("D1: a submission to a claimed id without a key selects neither of two claims in conflict", () => {
     expect(findClaimWithKey(conflict, undefined)).toBeUndefined();
     expect(findClaimWithKey(agreed, undefined)?.public_key).toBe(one);
   });
 
-  it("with a key selects the claim under this key or none", () => {
+  it("D1: a submission to a claimed id with a key selects the claim under this key or none", () => {
     expect(findClaimWithKey(conflict, one)?.via).toBe(beta.id);
     expect(findClaimWithKey(conflict, other)?.via).toBe(gamma.id);
     expect(findClaimWithKey(agreed, other)?.via).toBe(gamma.id);

@@ -36,7 +36,7 @@ describe("An entry of a peer's answer", () => {
     [{ source_relay: gamma.id, hop_distance: -5 }, 2],
     [{ source_relay: gamma.id, hop_distance: 0.5 }, 2],
     [{ source_relay: gamma.id, hop_distance: 2 }, 3],
-  ])("with %o gets the distance of %s hops (F12)", (change, distance) => {
+  ])("an entry with %o gets the distance of %s hops (F12)", (change, distance) => {
     expect(take({ ...entry, ...change })[0]?.hop_distance).toBe(distance);
   });
 
@@ -60,7 +60,7 @@ describe("An entry of a peer's answer", () => {
     ["first_contact", undefined, "verified", 0.15, "first_contact"],
     ["first_contact", 0.1, "unknown", 0.05, "unknown"],
   ] as const)(
-    "C6: within the limit %s claims trust %s and the level %s, and counts as %d and %s",
+    "C6: an entry within the limit %s claims trust %s and the level %s, and counts as %d and %s",
     (claimLimit, trust, trust_level, counted, shown) => {
       const agents = [{ ...entry, trust, trust_level }];
       const peer = { ...context.peer, claimLimit };
@@ -110,7 +110,7 @@ describe("Entries of one agent", () => {
     expect(mergeEntries([[direct], [far]])).toEqual([direct]);
   });
 
-  it("at one distance are merged into the most trusted one, then that of the first relay", () => {
+  it("entries at one distance are merged into the most trusted one, then that of the first relay", () => {
     if (!direct) throw new Error("no entry");
     const trusted = { ...direct, trust: 0.9, via: gamma.id };
     expect(mergeEntries([[direct], [trusted]])).toEqual([trusted]);

@@ -62,7 +62,7 @@ describe("A peer's query (F11)", () => {
     [0, 1],
     [5, 5],
     [100_000, 200],
-  ])("with the limit %s has an answer of at most %s entries", (limit, most) => {
+  ])("a query with the limit %s has an answer of at most %s entries", (limit, most) => {
     expect(planQuery({ ...begun, limit }, context).query.limit).toBe(most);
   });
 });

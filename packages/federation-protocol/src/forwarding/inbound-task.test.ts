@@ -77,7 +77,7 @@ describe("A result that is returned", () => {
     ["answered by a failure", answered(500), "returning"],
     ["lost", { kind: "unknown" }, "returning"],
     ["never sent", { kind: "unreachable" }, "returning"],
-  ])("that is %s leads to the specified state of the task", (_, delivery, state) => {
+  ])("a result that is %s leads to the specified state of the task", (_, delivery, state) => {
     const task = applyAnswer(beginReturn(finished(), SCHEDULE, NOW), delivery);
     expect(task.state).toBe(state);
     expect(task.hold).toBe(state === "void" ? "released" : "open");
@@ -251,10 +251,13 @@ describe("A9: a completed result that its peer has read and not accepted", () =>
     ["429 is none, because it was not processed", finished(), answered(429), NOW, "released"],
     ["nothing is none", finished(), { kind: "unknown" }, NOW, "released"],
     ["no connection is none", finished(), { kind: "unreachable" }, NOW, "released"],
-  ])("because it answers %s", (_, task, delivery, sentAt, hold) => {
-    const ended = applyAnswer(task, delivery, sentAt);
-    expect(expireInbound(ended, ended.holdUntil).hold).toBe(hold);
-  });
+  ])(
+    "the answer to a completed result decides whether it is a default: %s",
+    (_, task, delivery, sentAt, hold) => {
+      const ended = applyAnswer(task, delivery, sentAt);
+      expect(expireInbound(ended, ended.holdUntil).hold).toBe(hold);
+    },
+  );
 
   it("a completed result that was refused keeps its hold until it expires, then counts as owed and can be cleared", () => {
     const refused = applyAnswer(finished(), answered(404), NOW);

@@ -92,7 +92,7 @@ describe("A task that is sent to a peer", () => {
     ["forwarded", "void"],
     ["relaying", "relaying"],
     ["completed", "completed"],
-  ] as const)("in the state %s becomes %s at its expiry", (state, after) => {
+  ] as const)("a sent task in the state %s becomes %s at its expiry", (state, after) => {
     const task = buildOutboundTask({ state });
     expect(expireOutbound(task, task.expiresAt).state).toBe(after);
     expect(expireOutbound(task, task.expiresAt - 1).state).toBe(state);
@@ -176,7 +176,7 @@ describe("A result", () => {
     },
   );
 
-  it("with the same receipt is a repetition, also after the task's end", () => {
+  it("a result with the same receipt is a repetition, also after the task's end", () => {
     const task = applyResult(buildOutboundTask(), completed, { relayed: false });
     expect(task.state).toBe("completed");
     expect(check(task, { now: Infinity })).toEqual({ ok: true, repeated: true, task });
@@ -222,11 +222,14 @@ describe("A result", () => {
   it.each([
     [true, "completed"],
     [false, "void"],
-  ])("that an intermediate relay returned, accepted there: %s, becomes %s", (accepted, state) => {
-    const relaying = applyResult(buildOutboundTask(), completed, { relayed: true });
-    expect(relaying.state).toBe("relaying");
-    const concluded = completeRelayed(relaying, accepted);
-    expect(concluded.state).toBe(state);
-    expect(completeRelayed(concluded, !accepted)).toBe(concluded);
-  });
+  ])(
+    "a result that an intermediate relay returned, accepted there: %s, becomes %s",
+    (accepted, state) => {
+      const relaying = applyResult(buildOutboundTask(), completed, { relayed: true });
+      expect(relaying.state).toBe("relaying");
+      const concluded = completeRelayed(relaying, accepted);
+      expect(concluded.state).toBe(state);
+      expect(completeRelayed(concluded, !accepted)).toBe(concluded);
+    },
+  );
 });

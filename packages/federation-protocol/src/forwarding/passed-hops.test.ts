@@ -139,7 +139,7 @@ describe("A11: the hops of a forward", () => {
     [3, 2, 3],
     [3, 9, 3],
   ])(
-    "with federation_hops %d and %d unknown relays count %d",
+    "the hops of a forward with federation_hops %d and %d unknown relays count %d",
     async (federationHops, count, expected) => {
       const strangers = Array.from({ length: count }, (_, i) => ({
         ...worker,
@@ -150,7 +150,7 @@ describe("A11: the hops of a forward", () => {
     },
   );
 
-  it("of unknown relays add to proven ones only up to federation_hops", async () => {
+  it("unknown relays add to the proven hops of a forward only up to federation_hops", async () => {
     const three = path(worker, gamma, alpha, beta);
     const message = pass(alpha, beta, { path: three, got: fromGamma });
     for (const [federationHops, expected] of [

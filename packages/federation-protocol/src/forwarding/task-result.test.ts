@@ -25,17 +25,17 @@ async function verifyAsync(body: unknown) {
 }
 
 describe("verifyResult accepts a result", () => {
-  it("when the pinned worker signed the receipt and the peer attests it", async () => {
+  it("a result is accepted when the pinned worker signed the receipt and the peer attests it", async () => {
     const verified = verifyResult(buildResult(), context);
     expect(verified).toMatchObject({ ok: true, receipt: { result: "3" } });
     expect(await verifyAsync(buildResult())).toEqual(verified);
   });
 
-  it("that names either of the two relays as its origin", () => {
+  it("a result that names either of the two relays as its origin is accepted", () => {
     expect(verifyResult({ ...buildResult(), origin_relay: beta.id }, context).ok).toBe(true);
   });
 
-  it("whose worker failed or declined", () => {
+  it("a result whose worker failed or declined is accepted", () => {
     expect(verifyResult(buildResult(buildReceipt({ status: "failed" })), context).ok).toBe(true);
   });
 });
@@ -93,7 +93,7 @@ describe("verifyResult refuses a result (F15)", () => {
     expect(await verifyAsync(body)).toMatchObject({ ok: false, code });
   });
 
-  it("with an attestation of another task", () => {
+  it("a result with an attestation of another task is refused", () => {
     const task = { ...context.task, taskId: "t" };
     const receipt = buildReceipt({ task_id: "t", relay_task_id: "t" });
     const body = { ...buildResult(receipt), task_id: "t" };
@@ -103,7 +103,7 @@ describe("verifyResult refuses a result (F15)", () => {
     });
   });
 
-  it("under the worker's new key at the peer, because the pinned one stays", () => {
+  it("a result under the worker's new key at the peer is refused, because the pinned one stays", () => {
     const task = { ...context.task, publicKey: gamma.publicKey };
     expect(verifyResult(buildResult(), { ...context, task }).ok).toBe(false);
     expect(worker.publicKey).not.toBe(gamma.publicKey);

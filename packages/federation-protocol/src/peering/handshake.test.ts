@@ -182,7 +182,7 @@ describe("the responder refuses a confirmation (F9)", () => {
     expect(checkConfirmation(pending, confirmation, NOW)).toMatchObject({ ok: false, code });
   });
 
-  it("that arrives more than 5 minutes after the proposal", () => {
+  it("a confirmation that arrives more than 5 minutes after the proposal is refused", () => {
     expect(checkConfirmation(answered().pending, message, NOW + 300_001)).toEqual({
       ok: false,
       code: "peer.not_pending",

@@ -131,13 +131,13 @@ describe("A peer", () => {
     ["suspended", true, false],
     ["removed", false, false],
   ] as const)(
-    "in the state %s may send requests: %s, and receive them: %s",
+    "a peer in the state %s may send requests: %s, and receive them: %s",
     (state, live, usable) => {
       expect([isLive({ state }), isUsable({ state })]).toEqual([live, usable]);
     },
   );
 
-  it("in the state pending does not become active by a heartbeat", () => {
+  it("a peer in the state pending does not become active by a heartbeat", () => {
     expect(applyPeerEvent(NEW_PEER, heard)).toBe(NEW_PEER);
   });
 });

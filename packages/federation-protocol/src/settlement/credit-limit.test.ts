@@ -43,12 +43,15 @@ describe("A credit limit", () => {
     [line(5, 0), 5, true],
     [line(5, 0), 6, false],
     [line(-20, 10), 0, true],
-  ])("of the account %o allows %s more that the peer owes: %s", (account, amount, room) => {
-    expect(checkReceivable(account, asMicro(amount)).ok).toBe(room);
-    expect(checkExternalPayment(account, { direction: "paid", amount: asMicro(amount) }).ok).toBe(
-      room,
-    );
-  });
+  ])(
+    "the credit limit of the account %o allows %s more that the peer owes: %s",
+    (account, amount, room) => {
+      expect(checkReceivable(account, asMicro(amount)).ok).toBe(room);
+      expect(checkExternalPayment(account, { direction: "paid", amount: asMicro(amount) }).ok).toBe(
+        room,
+      );
+    },
+  );
 
   it.each([
     [line(0, 10), 10, true],
@@ -59,7 +62,7 @@ describe("A credit limit", () => {
     [line(0, 0), 1, false],
     [line(0, 0), 0, true],
   ])(
-    "of the account %o allows %s more that is promised to the peer: %s",
+    "the credit limit of the account %o allows %s more that is promised to the peer: %s",
     (account, amount, room) => {
       expect(checkPayable(account, asMicro(amount)).ok).toBe(room);
     },

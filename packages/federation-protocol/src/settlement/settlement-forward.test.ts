@@ -211,7 +211,7 @@ describe("A8: a settlement in the answer to a result", () => {
       10_000,
       false,
     ],
-  ])("signed %s", (_, signedAfter, tookMs, isBooked) => {
+  ])("a settlement in an answer that is signed %s", (_, signedAfter, tookMs, isBooked) => {
     const signed = { ...message, timestamp: NOW + signedAfter };
     const times = { askedAt: NOW, now: NOW + tookMs };
     const checked = checkSettlement(task, signed, { ...context, clearing, ...times });
@@ -253,20 +253,23 @@ describe("Fees along a chain of relays (F18)", () => {
     }[];
   };
 
-  it.each(chains)("add up for $budget at $fee_rate over $hops relays", (chain) => {
-    const gross = toMicro(chain.budget);
-    let fees = 0;
-    let rest = gross;
-    for (let hop = 0; hop < chain.hops; hop += 1) {
-      const { fee, net } = computeTerms(rest, Number(chain.fee_rate));
-      fees += fee;
-      rest = net;
-    }
-    expect(fees + rest).toBe(gross);
-    // Each relay rounds its fee to a millionth.
-    const exact = Number(chain.agent_receives_exact) * 1e6;
-    expect(Math.abs(rest - exact)).toBeLessThanOrEqual(chain.hops * 0.5 + 0.01);
-  });
+  it.each(chains)(
+    "the fees of a chain add up for $budget at $fee_rate over $hops relays",
+    (chain) => {
+      const gross = toMicro(chain.budget);
+      let fees = 0;
+      let rest = gross;
+      for (let hop = 0; hop < chain.hops; hop += 1) {
+        const { fee, net } = computeTerms(rest, Number(chain.fee_rate));
+        fees += fee;
+        rest = net;
+      }
+      expect(fees + rest).toBe(gross);
+      // Each relay rounds its fee to a millionth.
+      const exact = Number(chain.agent_receives_exact) * 1e6;
+      expect(Math.abs(rest - exact)).toBeLessThanOrEqual(chain.hops * 0.5 + 0.01);
+    },
+  );
 });
 
 it("a settlement pays the peer to which the task was sent", () => {

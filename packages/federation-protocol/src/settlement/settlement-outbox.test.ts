@@ -296,7 +296,7 @@ describe("An attempt that its peer puts off", () => {
     ["402 is used up", answered(402), 1],
     ["500 is used up", answered(500), 1],
     ["nothing is used up", unknown, 1],
-  ])("with %s", (_, delivery, used) => {
+  ])("an attempt that is answered with %s", (_, delivery, used) => {
     expect(run(open(), delivery).after.attemptsInRound).toBe(used);
   });
 

@@ -69,11 +69,11 @@ describe("signing", () => {
   });
 });
 
-describe("no event of a signed timeline can be", () => {
+describe("signed timelines", () => {
   const refused = "ledger.content_hash_mismatch";
   const some = timelineArbitrary.filter(({ length }) => length > 0);
 
-  test("removed without a refusal", () => {
+  test("no event of a signed timeline can be removed without a refusal", () => {
     fc.assert(
       fc.property(some, fc.nat(), (timeline, pick) => {
         const ledger = withEvents(timeline);
@@ -83,7 +83,7 @@ describe("no event of a signed timeline can be", () => {
     );
   });
 
-  test("swapped with another without a refusal", () => {
+  test("no event of a signed timeline can be swapped with another without a refusal", () => {
     fc.assert(
       fc.property(some, fc.nat(), fc.nat(), (timeline, one, two) => {
         const [left, right] = [one % timeline.length, two % timeline.length];
@@ -95,7 +95,7 @@ describe("no event of a signed timeline can be", () => {
     );
   });
 
-  test("changed in any member, even a new one, without a refusal", () => {
+  test("no event of a signed timeline can be changed in any member, even a new one, without a refusal", () => {
     fc.assert(
       fc.property(
         some,
@@ -118,7 +118,7 @@ describe("no event of a signed timeline can be", () => {
     );
   });
 
-  test("added without a refusal", () => {
+  test("no event can be added to a signed timeline without a refusal", () => {
     fc.assert(
       fc.property(timelineArbitrary, some, fc.nat(), (timeline, [event], pick) => {
         const longer = timeline.toSpliced(pick % (timeline.length + 1), 0, event!);
@@ -127,7 +127,7 @@ describe("no event of a signed timeline can be", () => {
     );
   });
 
-  test("moved to another ledger with a matching hash", () => {
+  test("no event of a signed timeline can be moved to another ledger with a matching hash", () => {
     fc.assert(
       fc.property(timelineArbitrary, timelineArbitrary, (timeline, other) => {
         fc.pre(hashTimeline(timeline) !== hashTimeline(other));

@@ -82,7 +82,7 @@ describe("signing", () => {
     );
   });
 
-  test("by another key produces a receipt that is refused", () => {
+  test("signing by another key produces a receipt that is refused", () => {
     fc.assert(
       fc.property(bodies, (unsigned) => {
         const receipt = signReceipt(unsigned, bob.secretKey);

@@ -323,7 +323,7 @@ describe("nested receipts are verified separately", () => {
     [10, 10],
     [11, 10],
     [12, 10],
-  ])("of %i hops, %i are verified", async (hops, verified) => {
+  ])("of %i nested hops, %i are verified", async (hops, verified) => {
     const chain = buildChain(hops);
     expect(await verifyReceiptAsync(chain, registered)).toEqual(verifyReceipt(chain, registered));
     let verdict = verifyReceipt(chain, registered);

@@ -60,7 +60,7 @@ describe("a delegation token", () => {
     expect(verify(JSON.stringify(token))).toMatchObject({ valid: true });
   });
 
-  test("that is attenuated is valid for the next delegate and grants the intersection of both", () => {
+  test("a delegation token that is attenuated is valid for the next delegate and grants the intersection", () => {
     const child = passOn(issue(), { scope: "read", max_budget: 2, expires_at: now + 1_000 });
     expect(verify(child, second.id)).toMatchObject({ valid: true });
     expect(getEffectiveRight(parseDelegationChain(child) ?? [])).toEqual({
@@ -122,7 +122,7 @@ describe("a delegation token", () => {
       passOn(issue(), { not_before: now - 1_001 }),
       second.id,
     ],
-  ])("with %s is refused: %s", (_, code, token, delegateId) => {
+  ])("a delegation token with %s is refused: %s", (_, code, token, delegateId) => {
     expect(verify(token, delegateId)).toMatchObject({ valid: false, code });
   });
 
@@ -149,7 +149,7 @@ describe("a delegation token", () => {
   test.each([
     [DELEGATION_LIMITS.maxChain, undefined],
     [DELEGATION_LIMITS.maxChain + 1, "delegation.too_long"],
-  ])("in a chain of %i: %s", (length, code) => {
+  ])("a delegation token in a chain of %i: %s", (length, code) => {
     let token = issue();
     for (let index = 1; index < length; index += 1) {
       const holder = agents[index] as Agent;

@@ -206,7 +206,7 @@ describe("a scan of entries", () => {
       [],
     ],
     ["an entry of 89 bytes", [known.slice(1)], ["log.entry_malformed"]],
-  ])("of %s has its alarms", (_, entries, codes) => {
+  ])("a scan of %s has its alarms", (_, entries, codes) => {
     const { alarms } = scanEntries(entries, watched);
     expect(alarms.map(({ code }) => code)).toEqual(codes);
   });
@@ -256,15 +256,18 @@ describe("a scan of entries", () => {
       [known, ...[1, 2].map(() => entryOf.settlement({ payee_id: "x", task_id: "t" }, { time }))],
       0,
     ],
-  ] as const)("TL11 of a known receipt and %s has its alarms in any order", (_, entries, count) => {
-    for (const order of orders) {
-      const { alarms } = scanEntries(
-        order.map((at) => entries[at]!),
-        { ...watched, knownRefs: [] },
-      );
-      expect(alarms.map(({ code }) => code)).toEqual(Array(count).fill("monitor.twice"));
-    }
-  });
+  ] as const)(
+    "TL11 a scan of a known receipt and %s has its alarms in any order",
+    (_, entries, count) => {
+      for (const order of orders) {
+        const { alarms } = scanEntries(
+          order.map((at) => entries[at]!),
+          { ...watched, knownRefs: [] },
+        );
+        expect(alarms.map(({ code }) => code)).toEqual(Array(count).fill("monitor.twice"));
+      }
+    },
+  );
 
   test("a scan of entries counts entries of kinds that it does not know", () => {
     const strange = known.with(1, 99);

@@ -116,7 +116,7 @@ describe("edges of trees", () => {
 });
 
 describe("the proofs of random trees", () => {
-  test("verify, and are refused with any damage to their hashes", async () => {
+  test("the proofs of random trees verify, and are refused with any damage to their hashes", async () => {
     await fc.assert(
       fc.asyncProperty(place, fc.nat(), async ({ size: count, index }, at) => {
         const proof = await proveInclusion(index, count, readTile);
@@ -151,7 +151,7 @@ describe("the proofs of random trees", () => {
     );
   });
 
-  test("of consistency verify, and are refused with any damage", async () => {
+  test("the proofs of consistency verify, and are refused with any damage", async () => {
     await fc.assert(
       fc.asyncProperty(pair, fc.nat(), async ({ size: count, oldSize }, at) => {
         const proof = await proveConsistency(oldSize, count, readTile);

@@ -38,8 +38,8 @@ const listEntries = (place: number) => [
   ),
 ];
 
-describe("the entries of receipts", () => {
-  test("of the key that signed are found by one verification each, however many keys there are", () => {
+describe("entries of receipts", () => {
+  test("entries of the key that signed are found by one verification each, however many keys there are", () => {
     const isSignedBy = countingCheck();
     const parts = listLoggableParts(evidence, isSignedBy);
     expect(isSignedBy).not.toHaveBeenCalled();
@@ -48,14 +48,14 @@ describe("the entries of receipts", () => {
     expect(isSignedBy).toHaveBeenCalledTimes(3);
   });
 
-  test("of another key of the agent are those of no part", () => {
+  test("entries of another key of the agent are those of no part", () => {
     const parts = listLoggableParts(evidence);
     expect(listEntries(0).filter((entry) => parts.some((part) => part.isHeldBy(entry)))).toEqual(
       [],
     );
   });
 
-  test("of a key of another agent are refused without a verification", () => {
+  test("entries of a key of another agent are refused without a verification", () => {
     const isSignedBy = countingCheck();
     const parts = listLoggableParts(evidence, isSignedBy);
     const foreign = entryOf.receipt(receipt, {
@@ -67,7 +67,7 @@ describe("the entries of receipts", () => {
     expect(isSignedBy).not.toHaveBeenCalled();
   });
 
-  test("of a receipt that is inside several times belong to one part", () => {
+  test("entries of a receipt that is inside several times belong to one part", () => {
     const twice = { ...receipt, delegation_receipts: [nested[0], nested[0]] } as typeof receipt;
     expect(listLoggableParts({ ...evidence, receipt: twice })).toHaveLength(3);
   });

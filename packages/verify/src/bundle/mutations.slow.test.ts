@@ -71,18 +71,22 @@ describe("a bundle that its relay signed with anything inside is verified withou
     ["whole", resigned({ log })],
     ["forwarded", forwarded],
     ["erased", resigned(erased)],
-  ])("if it is %s and any members are replaced", patient, (_, base) => {
-    const thrown: string[] = [];
-    for (let i = 0; i < 300; i++) {
-      const changed = signJson(replaceMembers(random, base), relay.secretKey);
-      try {
-        verifyText(changed);
-      } catch (error) {
-        thrown.push(`${String(error)}: ${canonicalize(changed)}`);
+  ])(
+    "a bundle is verified without throwing if it is %s and any members are replaced",
+    patient,
+    (_, base) => {
+      const thrown: string[] = [];
+      for (let i = 0; i < 300; i++) {
+        const changed = signJson(replaceMembers(random, base), relay.secretKey);
+        try {
+          verifyText(changed);
+        } catch (error) {
+          thrown.push(`${String(error)}: ${canonicalize(changed)}`);
+        }
       }
-    }
-    expect(thrown).toEqual([]);
-  });
+      expect(thrown).toEqual([]);
+    },
+  );
 
   test.each<[string, object, string]>([
     [
@@ -107,7 +111,7 @@ describe("a bundle that its relay signed with anything inside is verified withou
       "receipt.too_many_nested",
     ],
     ["an erased receipt that is one", erased, "bundle.erased"],
-  ])("if it has %s", (_, changes, code) => {
+  ])("a bundle is verified without throwing if it has %s", (_, changes, code) => {
     expect(verifyText(resigned(changes))).toBe(code);
   });
 });

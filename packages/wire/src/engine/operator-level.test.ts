@@ -11,7 +11,7 @@ describe("the level that a console session needs", () => {
     ["DELETE", "bearer", "operate", "operate"],
     ["POST", "master", "never", "never"],
     ["GET", "bearer", "never", "never"],
-  ] as const)("of %s with the authentication %s and the column %s is %s", (...row) => {
+  ] as const)("the level of %s with the authentication %s and the column %s is %s", (...row) => {
     const [method, auth, operator, level] = row;
     expect(getOperatorLevel({ method, auth, ...(operator && { operator }) })).toBe(level);
   });
@@ -27,8 +27,11 @@ describe("the operator's audit", () => {
     ["GET", "bearer", "session", true, true],
     ["GET", "bearer", "session", false, false],
     ["GET", "master", "always", false, true],
-  ] as const)("of %s with %s, %s and a session: %s records: %s", (...row) => {
-    const [method, auth, audited, isSession, recorded] = row;
-    expect(isAudited({ method, auth, ...(audited && { audited }) }, isSession)).toBe(recorded);
-  });
+  ] as const)(
+    "the operator's audit of %s with %s, %s and a session (%s) records it: %s",
+    (...row) => {
+      const [method, auth, audited, isSession, recorded] = row;
+      expect(isAudited({ method, auth, ...(audited && { audited }) }, isSession)).toBe(recorded);
+    },
+  );
 });

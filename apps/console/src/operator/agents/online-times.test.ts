@@ -30,7 +30,7 @@ describe("the sentence about a day", () => {
     ],
     ["The relay has not looked in the last 24 hours.", [], []],
     ["The relay has not looked in the last 24 hours.", [ago(0, 0)], [ago(0, 0)]],
-  ])("says: %s", (expected, spans, watched) => {
+  ])("the sentence about a day is: %s", (expected, spans, watched) => {
     expect(describeTimes({ from: TO - DAY, to: TO, spans, watched }, "24 hours")).toBe(expected);
   });
 });

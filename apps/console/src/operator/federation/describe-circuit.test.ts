@@ -13,6 +13,9 @@ test.each([
   ],
   // Suspended by missed heartbeats.
   ["suspended", { latest: 8, failed: 2 }, "closed: 2 of the latest 8 forwarded tasks failed"],
-])("words the circuit of a peer that is %s with forwards %j", (state, forwards, sentence) => {
-  expect(describeCircuit({ state, forwards })).toBe(sentence);
-});
+])(
+  "the circuit of a peer that is %s with forwards %j is described",
+  (state, forwards, sentence) => {
+    expect(describeCircuit({ state, forwards })).toBe(sentence);
+  },
+);

@@ -35,7 +35,7 @@ describe("the used part of a credit limit of 10", () => {
     ["a debt of the peer and defaults", { position: -2, reserved: 0, defaulted: 1 }, 0.3],
     ["defaults that our debt covers", { position: 4, reserved: 0, defaulted: 1 }, 0.4],
     ["more than all of it", { position: 12, reserved: 0 }, 1],
-  ])("by %s", (_, credit, used) => {
+  ])("a credit limit of 10 is used by %s", (_, credit, used) => {
     expect(getUsedCredit({ ...credit, credit_limit: 10 })).toBeCloseTo(used, 6);
   });
 

@@ -12,6 +12,6 @@ test.each([
     },
     "Request is invalid. amount: must be more than 0.",
   ],
-])("words the refusal %j", (refusal, sentence) => {
+])("the refusal %j is described", (refusal, sentence) => {
   expect(describeRefusal({ ok: false, status: 400, ...refusal })).toBe(sentence);
 });

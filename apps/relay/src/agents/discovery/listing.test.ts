@@ -71,7 +71,7 @@ describe("Listings", () => {
     expect(await candidates("paint")).toMatchObject([{ agent_id: agent.agentId }]);
   });
 
-  test("prices a listing in US dollars per task by default", async () => {
+  test("a listing is priced in US dollars per task by default", async () => {
     const { body } = await list({
       capabilities: ["summarise"],
       pricing: [{ capability: "summarise", unit_cost: 0 }],

@@ -41,9 +41,12 @@ const rows: readonly Row[] = [
 ];
 
 describe("samples", () => {
-  test.each(rows)("of %s", (_, newest, isOnline, before, changes) => {
-    expect(decideSpan(newest, isOnline, { now: NOW, before })).toEqual(changes);
-  });
+  test.each(rows)(
+    "a sample of %s leads to the right changes",
+    (_, newest, isOnline, before, changes) => {
+      expect(decideSpan(newest, isOnline, { now: NOW, before })).toEqual(changes);
+    },
+  );
 
   test.each([
     ["at itself, if there was none before", undefined, NOW],

@@ -220,7 +220,7 @@ describe("whatever the clock does", () => {
 describe("the rows of an agent", () => {
   const WEEK_MS = limits.onlineHistoryMs;
 
-  test("that comes and goes as often as counts are bounded by the time for which they are kept", async () => {
+  test("the rows of an agent that comes and goes are bounded by the time for which they are kept", async () => {
     const minutes = 1_440;
     for (let minute = 0; minute < minutes; minute += 1) {
       await sample(minute * MINUTE_MS, minute % 3 === 0 ? [AGENT] : []);

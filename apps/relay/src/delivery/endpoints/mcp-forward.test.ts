@@ -222,7 +222,7 @@ async function expectWaiting(task: Delegation): Promise<void> {
   expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
 }
 
-describe("HO16 a failed forward is logged, changes nothing, and the task waits when", () => {
+describe("HO16 a failed forward is logged, changes nothing, and the task waits", () => {
   const changed = (args: TaskArguments) => ({ ...receiptFor(args), result: "better" });
   const others = (args: TaskArguments) => receiptFor({ ...args, relay_task_id: "another" });
   const deep = (args: TaskArguments) =>
@@ -260,7 +260,7 @@ describe("HO16 a failed forward is logged, changes nothing, and the task waits w
           JSON.stringify(createReceipt(boss, { task_id, prompt, submitted_at: t.clock.now() })),
         ),
     ],
-  ])("because %s: %s", async (_, reason, tool) => {
+  ])("a forward to an endpoint fails because %s: %s", async (_, reason, tool) => {
     await registerEndpoint(t, worker, opened(await startMcpEndpoint(tool)).url);
     const task = await submitAcceptedTask(t, boss, worker);
     await failures();
@@ -293,7 +293,7 @@ describe("HO16 a failed forward is logged, changes nothing, and the task waits w
       (r) => r.writeHead(200, { ...json, "content-length": "99" }).end("{", () => r.destroy()),
     ],
     ["a closed connection", (r) => r.destroy()],
-  ])("because its endpoint answers %s", async (_, answer) => {
+  ])("a forward fails because its endpoint answers %s", async (_, answer) => {
     const endpoint = opened(await startHttpEndpoint((_request, response) => answer(response)));
     await registerEndpoint(t, worker, endpoint.url);
     const task = await submitAcceptedTask(t, boss, worker);
@@ -303,14 +303,14 @@ describe("HO16 a failed forward is logged, changes nothing, and the task waits w
     await expectWaiting(task);
   });
 
-  test("it refuses connections", async () => {
+  test("a forward to an endpoint that refuses connections fails", async () => {
     const endpoint = await startMcpEndpoint(proves);
     await endpoint.close();
     await registerEndpoint(t, worker, endpoint.url);
     await expectWaiting(await submitAcceptedTask(t, boss, worker));
   });
 
-  test("HO11 it redirects, and the other address is not called", async () => {
+  test("HO11 a forward to an endpoint that redirects fails, and the other address is not called", async () => {
     const other = opened(await startMcpEndpoint(proves));
     const endpoint = opened(
       await startHttpEndpoint((_, response) =>
@@ -323,14 +323,14 @@ describe("HO16 a failed forward is logged, changes nothing, and the task waits w
   });
 
   test.each(["http://169.254.169.254/mcp", "http://[fe80::1]/mcp", "http://100.100.100.200/"])(
-    "HO11 its address %s is never called",
+    "HO11 an endpoint with the address %s is never called",
     async (url) => {
       await registerEndpoint(t, worker, url);
       await expectWaiting(await submitAcceptedTask(t, boss, worker));
     },
   );
 
-  test("HO11 its address is private and such addresses are blocked", async () => {
+  test("HO11 a forward to a private address fails where such addresses are blocked", async () => {
     await t.close();
     t = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
     [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];

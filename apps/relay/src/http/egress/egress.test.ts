@@ -332,7 +332,7 @@ describe("limits", () => {
     expect(await codeOf(answer.text())).toBe("egress.response_too_large");
   });
 
-  test("times out when a response never begins", async () => {
+  test("fetch times out when a response never begins", async () => {
     const port = await serve(() => undefined);
     const egress = open();
     expect(await codeOf(egress.withTimeout(50)(`http://127.0.0.1:${port}/`))).toBe(
@@ -340,7 +340,7 @@ describe("limits", () => {
     );
   });
 
-  test("times out its reader when a response never ends", async () => {
+  test("fetch times out its reader when a response never ends", async () => {
     const port = await serve((_, response) => void response.write("data: 1\n\n"));
     const answer = await open({ totalTimeoutMs: 80 }).fetch(`http://127.0.0.1:${port}/`);
     expect(answer.status).toBe(200);

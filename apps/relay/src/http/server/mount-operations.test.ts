@@ -176,7 +176,7 @@ describe("a request id", () => {
   );
 
   test.each(["", "x".repeat(129), "a b", "a,b", "a/b", "<script>", "\u00e9"])(
-    "of another form is replaced: %j",
+    "a request id of another form is replaced: %j",
     async (id) => {
       const { id: given, body } = await answered(id, "/nowhere");
       expect(given).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

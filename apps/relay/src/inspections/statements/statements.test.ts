@@ -128,7 +128,7 @@ describe("a signed statement", () => {
     expect((await giveVerdict(t, now, "accepted")).status).toBe(200);
   });
 
-  test("of a revoked party is not taken, and its deadline runs", async () => {
+  test("a signed statement of a revoked party is not taken, and its deadline runs", async () => {
     const given = await beginCase(t, parties);
     const statement = signVerdict(t, given, "rejected");
     await t.asOperator("POST", `/api/v1/agents/${given.boss.agentId}/revoke`, {});
@@ -138,7 +138,7 @@ describe("a signed statement", () => {
     expect((await getCase(t, given)).outcome).toMatchObject({ outcome: "lapsed" });
   });
 
-  test("said twice is answered alike, and with other content refused", async () => {
+  test("a signed statement that is said twice is answered alike, and with other content refused", async () => {
     const given = await beginCase(t, parties);
     const statement = signVerdict(t, given, "rejected", { offer: 0.5 });
     const first = await post(given.boss, given, "verdict", statement);

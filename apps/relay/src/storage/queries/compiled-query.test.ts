@@ -36,7 +36,7 @@ describe("prepared queries", () => {
     expect(take.postgres.values({ account: "a", amount: 7 })).toEqual([7, "a", 7]);
   });
 
-  test("words a fragment for each dialect and binds the parameters that it names there", () => {
+  test("a prepared query words a fragment for each dialect and binds the parameters that it names there", () => {
     const larger = compile<{ a: number; b: number; c: string }>()(
       sql<{ larger: number }>`select ${either({
         sqlite: sql<number>`max(${param("a")}, ${param("b")})`,

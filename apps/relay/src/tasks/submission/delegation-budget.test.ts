@@ -229,7 +229,7 @@ describe("the budget of a delegation token", () => {
       });
     });
 
-    test("last as long as the last token of its name", async () => {
+    test("the sums of an ended token last as long as the last token of its name", async () => {
       const delegation_token = issueToken(t, boss, worker, {
         max_budget: 5,
         expires_at: t.clock.now() + 5 * hour,

@@ -370,7 +370,7 @@ describe("the price", () => {
     expect((await submitTask(t, boss, worker, { max_budget: 0 })).status).toBe(201);
   });
 
-  test("above the account is refused with 402, advises to deposit and leaves nothing behind", async () => {
+  test("a price above the account is refused with 402, advises to deposit and leaves nothing behind", async () => {
     const [boss, worker] = [await createBuyer(t, 1), await createSeller(t, 2)];
     const before = await getAgentStates(t, [boss, worker]);
     const answer = await submitTask(t, boss, worker);

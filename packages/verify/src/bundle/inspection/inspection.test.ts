@@ -377,20 +377,20 @@ describe("a statement in the evidence is refused", () => {
     expect(codeOf(verdicts)).toBe(code);
   });
 
-  test("by an arbiter that the terms do not name", () => {
+  test("a statement by an arbiter that the terms do not name is refused", () => {
     const foreign = decide(0.75, stranger.signer.agent_id, stranger.secretKey);
     const closed = closeCase({ ...closings["decided by the agent"]!, decision: foreign });
     const signers = [...evidence.signers, stranger.signer];
     expect(verifyEvidence({ ...closed, signers }).code).toBe("decision.wrong_signer");
   });
 
-  test("by a key that is not the operator's", () => {
+  test("a statement by a key that is not the operator's is refused", () => {
     const foreign = decide(0.25, relay.relayId, stranger.secretKey);
     const closed = closeCase({ ...closings["decided by the operator"]!, decision: foreign });
     expect(verifyEvidence(closed).code).toBe("decision.signature_invalid");
   });
 
-  test("that its outcome does not name", () => {
+  test("a statement that its outcome does not name is refused", () => {
     const closed = closeCase(closings["conceded"]!);
     const inspection = {
       ...closed.inspection,
