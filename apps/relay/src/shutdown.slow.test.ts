@@ -68,7 +68,7 @@ test("HO15 a device that never answers the closing frame does not delay the shut
 });
 
 test.runIf(process.platform === "linux")(
-  "IN9 a relay whose log nobody reads any more serves on, and does not turn in circles",
+  "IN9 a relay whose log has no reader any more serves on, and uses little processor time",
   async () => {
     const relay = startRelay({ ...minimalEnv, LOG_LEVEL: "debug" });
     const url = await relay.baseUrl;

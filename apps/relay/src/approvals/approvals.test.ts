@@ -41,7 +41,7 @@ const read = async ({ approval_id }: Approval) =>
   (await t.as(agent, "GET", `${approvalsPath(agent)}/${approval_id}`)).body;
 
 describe("approvals", () => {
-  test("an approval is approved when the required number of approvers approve", async () => {
+  test("an approval is granted when the required number of approvers approve", async () => {
     const approval = await requestApproval(t, agent, [ann, bob, cid], 2);
     expect(approval).toMatchObject({ status: "pending", votes: [], resolved_at: null });
     const first = await voteOn(t, approval, ann);

@@ -56,7 +56,7 @@ describe("H18: relays of this version", () => {
 });
 
 describe("H18: a peer of the version before", () => {
-  test("a peer of the version before receives answers of its version: no position, and an acceptance without a signature", async () => {
+  test("a peer of the version before gets answers of its version: no position, and an unsigned acceptance", async () => {
     const t = await start();
     const { peer, receipt, listening } = await forwardTaskToPeer(t);
     closing.push(() => listening.close());

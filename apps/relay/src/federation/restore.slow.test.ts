@@ -194,7 +194,7 @@ describe("A8: restored relays", () => {
     expect(await b.getBalance(worker)).toBe(0.9025);
   });
 
-  test("a relay that was restored from a backup sends a settlement that was in flight at the backup again, and pays it once", async () => {
+  test("a restored relay sends a settlement that was in flight at the backup again, and pays it once", async () => {
     const [payer, earner] = [await b.createAgent(), await a.createWorker(1, "translate")];
     await b.deposit(payer, 10);
     const { body } = await submitToBest(b, payer, { capability: "translate" });
@@ -219,7 +219,7 @@ describe("A8: restored relays", () => {
       expect(await getReconciliation(site)).toMatchObject({ consistent: true });
   });
 
-  test("a relay that was restored from a backup learns of a lost task by the positions at both sides, even while frozen", async () => {
+  test("a restored relay learns of a lost task by the positions at both sides, even while frozen", async () => {
     await exchangeHeartbeats();
     await backUp();
     await doTask();

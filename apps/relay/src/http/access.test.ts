@@ -255,7 +255,7 @@ describe("AC4, MN5 access is denied by default:", () => {
   );
 
   test.each(["__proto__", "constructor", "toString", "%00", "%2e%2e", "%E0%A4%A", "*", "%2F"])(
-    "MN17 the path of %s is nobody's own",
+    "MN17 the path of %s belongs to no agent",
     async (id) => {
       const path = `/api/v1/agents/${id}/balance`;
       const { status } = await t.request("GET", path, { token: await t.token(agent) });

@@ -50,7 +50,7 @@ async function createTwin(agent: TestAgent): Promise<readonly [TestAgent, TestAg
 const inspectionsOf = async ({ agentId }: TestAgent) =>
   (await t.asOperator("GET", `/api/v1/agents/${agentId}`)).body["inspections"];
 
-describe("IS13: arbiters with keys of parties", () => {
+describe("arbiters with keys of parties", () => {
   const list = (agent: TestAgent) =>
     t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, {
       capabilities: [],
@@ -90,7 +90,7 @@ describe("IS13: arbiters with keys of parties", () => {
   });
 });
 
-describe("IS22: keys claimed without proof", () => {
+describe("keys claimed without proof", () => {
   test("IS22: a former key of the arbiter that a party claims keeps no arbiter from a case", async () => {
     const { next, succession } = createRotation(t, parties.arbiter);
     const { agentId: arbiter_id, publicKey: public_key } = parties.arbiter;

@@ -45,7 +45,7 @@ describe("HO18 sign-in by the first message", () => {
     expect(device.socket.readyState).toBe(device.socket.OPEN);
   });
 
-  test("a device is closed with 4401 when it has not signed in after 5 s", async () => {
+  test("the socket of a device is closed with 4401 when it has not signed in after 5 s", async () => {
     const own = await t.createAgent();
     const device = await t.connect(own);
     await t.clock.advance(4_999);
@@ -66,7 +66,7 @@ describe("HO18 sign-in by the first message", () => {
       (own) => t.token({ ...own, secretKey: t.createUnknownAgent().secretKey }),
     ],
   ];
-  test.each(refused)("a device is closed with 4401 for %s", async (_, mint) => {
+  test.each(refused)("the socket of a device is closed with 4401 for %s", async (_, mint) => {
     const own = await t.createAgent();
     const device = await t.connect(own);
     device.send({ type: "auth", token: await mint(own) });
@@ -80,11 +80,14 @@ describe("HO18 sign-in by the first message", () => {
     ["no JSON", "hello"],
     ["an unknown message", '{"type":"hello"}'],
     ["a binary frame", Buffer.from([1, 2, 3])],
-  ])("a device is closed with 4401 for %s before it has signed in", async (_, message) => {
-    const device = await t.connect(await t.createAgent());
-    device.send(message);
-    expect(await device.closed).toEqual({ code: 4_401, reason: "sign in first" });
-  });
+  ])(
+    "the socket of a device is closed with 4401 for %s before it has signed in",
+    async (_, message) => {
+      const device = await t.connect(await t.createAgent());
+      device.send(message);
+      expect(await device.closed).toEqual({ code: 4_401, reason: "sign in first" });
+    },
+  );
 
   test("HO10 a device receives nothing until it has signed in", async () => {
     const [boss, own] = [await t.createAgent(), await createSeller(t, 0)];

@@ -238,7 +238,7 @@ describe.runIf(onlyOn("sqlite"))("a file that is not a whole database of this sc
 });
 
 describe.runIf(onlyOn("sqlite"))("inspection", () => {
-  test("an inspection inspects the database of a running relay and names its migrations", async () => {
+  test("the database of a running relay can be inspected, with the names of its migrations", async () => {
     const storage = await opened();
     expect(inspectDatabase({ path, migrations, check: "full" })).toEqual({
       ok: true,
@@ -251,7 +251,7 @@ describe.runIf(onlyOn("sqlite"))("inspection", () => {
     await storage.close();
   });
 
-  test("an inspection accepts a file that does not exist yet", () => {
+  test("an inspection of a file that does not exist yet is accepted", () => {
     expect(inspectDatabase({ path, migrations })).toEqual({ ok: true, exists: false, applied: [] });
     expect(readdirSync(directory)).toEqual([]);
   });

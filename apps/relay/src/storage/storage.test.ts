@@ -363,7 +363,7 @@ describe.each(kinds)("reading, %s", (kind) => {
     storage = await openKind(kind);
   });
 
-  test("the storage reports a closed storage as unavailable and a wrong statement as a program error", async () => {
+  test("a closed storage is reported as unavailable, and a wrong statement as a program error", async () => {
     await expect(storage.read.get(wrong, {})).rejects.toThrow("nowhere");
     await expect(storage.read.get(wrong, {})).rejects.not.toBeInstanceOf(StorageUnavailable);
     await storage.close();

@@ -94,8 +94,8 @@ const outcomeOf = ({ status: state, result, tools_used: used }: ExecutionReceipt
 
 const call = (text: string, name = "shout") => replyToolCalls({ name, arguments: { text } });
 
-describe("the loop", () => {
-  test("the loop answers without tools when the model calls none", async () => {
+describe("execution by a model", () => {
+  test("execution by a model answers without tools when the model calls none", async () => {
     const { receipt, seen } = await run([replyText("Hello")]);
     expect(outcomeOf(receipt)).toEqual({ state: "completed", result: "Hello", used: [] });
     expect(seen[0]?.body.messages).toMatchObject([
@@ -118,7 +118,7 @@ describe("the loop", () => {
     ]);
   });
 
-  test("the loop returns tool results until the model has finished, and signs the tools used", async () => {
+  test("execution by a model returns tool results until the model has finished, and signs the tools used", async () => {
     const { receipt, seen, lastMessage } = await run([call("a"), call("b"), replyText("A and B")]);
     expect(outcomeOf(receipt)).toEqual({ state: "completed", result: "A and B", used: ["shout"] });
     expect(seen).toHaveLength(3);
@@ -126,7 +126,7 @@ describe("the loop", () => {
     expect(verifyReceipt(receipt, { publicKey: identity.publicKey }).valid).toBe(true);
   });
 
-  test("the loop runs all tool calls of one turn in order", async () => {
+  test("execution by a model runs all tool calls of one turn in order", async () => {
     const both = replyToolCalls(
       { name: "shout", arguments: { text: "a" } },
       { name: "text_reverse", arguments: { text: "abc" } },
@@ -139,7 +139,7 @@ describe("the loop", () => {
     ]);
   });
 
-  test("the loop offers tools under distinct names that models accept", async () => {
+  test("execution by a model offers tools under distinct names that models accept", async () => {
     const names = ["a.b", "a_b", "a-b", "x".repeat(100), `${"x".repeat(99)}y`];
     const tools = names.map((name) => createTextTool(name, () => ({ ok: true, data: name })));
     const { seen, receipt } = await run(
@@ -154,15 +154,18 @@ describe("the loop", () => {
   test.each([
     [10, "completed"],
     [11, "failed"],
-  ])("the loop allows 10 tool calls: with %i calls the task is %s", async (calls, state) => {
-    const { receipt } = await run([
-      ...Array.from({ length: calls }, () => call("x")),
-      replyText("done"),
-    ]);
-    expect(receipt.status).toBe(state);
-  });
+  ])(
+    "execution by a model allows 10 tool calls: with %i calls the task is %s",
+    async (calls, state) => {
+      const { receipt } = await run([
+        ...Array.from({ length: calls }, () => call("x")),
+        replyText("done"),
+      ]);
+      expect(receipt.status).toBe(state);
+    },
+  );
 
-  test("the loop runs none of 11 tool calls in one turn", async () => {
+  test("execution by a model runs none of 11 tool calls in one turn", async () => {
     const all = Array.from({ length: 11 }, () => ({ name: "shout", arguments: { text: "x" } }));
     const { receipt } = await run([replyToolCalls(...all), replyText("done")]);
     expect(outcomeOf(receipt)).toMatchObject({ state: "failed", used: [] });
@@ -192,7 +195,7 @@ describe("the loop", () => {
         tool_calls: [{ index: 0, id: "i", function: { name: "shout", arguments: '{"te' } }],
       }),
     ],
-  ])("the loop continues after %s without running a tool twice", async (_, failure) => {
+  ])("execution by a model continues after %s without running a tool twice", async (_, failure) => {
     let runs = 0;
     const counted = createTextTool("shout", (text) => {
       runs += 1;
@@ -227,7 +230,7 @@ describe("a tool call that the model got wrong is explained to it", () => {
       { name: "throwing", arguments: { text: "" } },
       /^Error: Tool "throwing" failed$/,
     ],
-  ])("the loop explains %s to the model", async (_, request, reason) => {
+  ])("execution by a model explains %s to the model", async (_, request, reason) => {
     const { receipt, lastMessage, seen } = await run(
       [replyToolCalls(request), replyText("sorry")],
       {
@@ -244,7 +247,7 @@ describe("a tool call that the model got wrong is explained to it", () => {
     expect(() => JSON.parse(sent?.function.arguments ?? "") as unknown).not.toThrow();
   });
 
-  test("the loop answers a tool call without an id under a generated one", async () => {
+  test("execution by a model answers a tool call without an id under a generated one", async () => {
     const { seen } = await run([
       replyToolCalls({ name: "shout", arguments: { text: "x" }, id: "" }),
       replyText("ok"),

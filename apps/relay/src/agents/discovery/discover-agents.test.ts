@@ -216,7 +216,7 @@ describe("Discovery", () => {
     "limit=1e9",
     "cursor=%00",
     "capability=",
-  ])("CR11 discovery refuses a discovery query with %s", async (query) => {
+  ])("CR11 discovery refuses a query with %s", async (query) => {
     expect(await t.asOperator("GET", `/api/v1/agents/discover?${query}`)).toMatchObject({
       status: 400,
       body: { code: "request.invalid" },

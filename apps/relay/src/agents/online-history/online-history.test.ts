@@ -37,7 +37,7 @@ async function runMinutes(count: number): Promise<void> {
 }
 
 describe("the online history of an agent", () => {
-  test("the online history shows when a device of it was connected", async () => {
+  test("the online history shows when a device of the agent was connected", async () => {
     const served = await serveTestRelay();
     t = served;
     const agent = await t.createAgent();

@@ -274,7 +274,7 @@ describe("the resolved address", () => {
     },
   );
 
-  test("fetch leaves refused addresses out of several", async () => {
+  test("fetch leaves out the refused ones of several addresses", async () => {
     const port = await serve(greet);
     const { fetch } = open(resolving(["169.254.169.254", "127.0.0.1"]));
     expect((await fetch(`http://agent.example:${port}/`)).status).toBe(200);

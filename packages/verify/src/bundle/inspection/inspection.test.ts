@@ -237,13 +237,13 @@ describe.each(Object.entries(closings))(
   (_, closing) => {
     const closed = closeCase(closing);
 
-    test("the evidence is valid and settled", () => {
+    test("the evidence of a closed inspection is valid and settled", () => {
       const { code, checks } = verifyEvidence(closed);
       expect(code).toBeUndefined();
       expect(checks).toContainEqual({ name: "settled", ok: true });
     });
 
-    test("the evidence is refused if a micro-unit of any posting is changed", () => {
+    test("the evidence of a closed inspection is refused if a micro-unit of any posting is changed", () => {
       const { postings, inspection } = closed;
       const change = (list: readonly BundlePosting[], at: number) =>
         list.map((posting, index) =>
@@ -260,7 +260,7 @@ describe.each(Object.entries(closings))(
       expect(new Set(codes)).toEqual(new Set(["bundle.postings_mismatch"]));
     });
 
-    test("the evidence is refused with another due sum, fee, state or share", () => {
+    test("the evidence of a closed inspection is refused with another due sum, fee, state or share", () => {
       const { inspection } = closed;
       const codeOf = (changes: Partial<BundleInspection>) =>
         verifyEvidence({ ...closed, inspection: { ...inspection, ...changes } }).code;
