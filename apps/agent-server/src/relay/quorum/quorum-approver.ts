@@ -6,7 +6,7 @@ import type { Runtime } from "../../runtime.ts";
 import type { JsonObject } from "../../tools/definition.ts";
 import type { QuorumRequests } from "./quorum-requests.ts";
 import type { ConfiguredQuorum } from "./configured-quorum.ts";
-import { createPendingCalls } from "./pending-calls.ts";
+import { createPendingCalls, type DeletedCall } from "./pending-calls.ts";
 import { NOT_JOINED_REFUSAL } from "../membership/maintain-membership.ts";
 
 /** The longest time that a call waits for an unresponsive relay. */
@@ -85,23 +85,28 @@ export function createQuorumApprover(parts: {
         }
         const params = { agentId, approvalId };
         const used = await client.useApproval({ params, body: callFields }, perCall);
-        if (used.ok) {
-          // The relay may say so more than once, so the agent itself lets one call through.
-          const deleted = await pending.delete(call, entry);
-          if (deleted === "deleted") return { status: "approved", approvalId };
-          if (deleted === "not_kept") {
-            const reason = "the use of its approval cannot be stored";
-            return buildRefusal(reason, "approval.not_kept", approvalId);
-          }
-        } else if (used.code !== "approval.not_approved") {
-          return refuseUnanswered(used.code, approvalId);
-        }
+        if (used.ok) return answerUse(await pending.delete(call, entry), approvalId);
+        if (used.code !== "approval.not_approved") return refuseUnanswered(used.code, approvalId);
       }
       // A concurrent identical call used the approval, or one whose answer was lost.
       await pending.delete(call, entry);
-      return buildRefusal("the approval of this call is used up", "approval.used", approvalId);
+      return answerUse("gone", approvalId);
     },
   };
+}
+
+/** The relay may say of several uses that they are the first, so the agent itself lets one call through. */
+function answerUse(deleted: DeletedCall, approvalId: string): ApprovalAnswer {
+  switch (deleted) {
+    case "deleted":
+      return { status: "approved", approvalId };
+    case "gone":
+      return buildRefusal("the approval of this call is used up", "approval.used", approvalId);
+    case "not_kept": {
+      const reason = "the use of its approval cannot be stored";
+      return buildRefusal(reason, "approval.not_kept", approvalId);
+    }
+  }
 }
 
 /** Returns the arguments for the approvers; those that no relay keeps are voted on by their hash. */
