@@ -7,7 +7,7 @@ describe("relays that have recovered from network faults", () => {
   let outcomes: readonly SimulationResult[] = [];
   beforeAll(() => {
     outcomes = SEEDS.map((seed) => simulate(seed));
-  });
+  }, 120_000);
 
   it("recovered relays lost no money, paid nothing twice, ended every hold and agree on every task", () => {
     // A reported seed runs again with: pnpm simulate 1 <seed>
