@@ -233,6 +233,7 @@ function createAgentGuard(
     // Tools that every agent has (identity, memory, prompts, ...) are not part of the offer.
     checkPolicy: createPolicyCheck(policy, {
       listed: offer.listed,
+      priced: offer.priced,
       ownerOnly: new Set([
         "agent_contest",
         ...(relay?.delegator === undefined ? [] : delegationToolNames),

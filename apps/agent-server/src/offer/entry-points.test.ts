@@ -122,10 +122,13 @@ const throughA2a: EntryPoint = async (text) => {
   return receiptOf(agentId, taskId);
 };
 
-async function callDirectly(name: string, args: Record<string, unknown>) {
-  const { identity } = socketAgent.agent;
-  const token = await tokenFor(identity.did, []);
-  const client = await connectClient(socketAgent.url, `agent:${token}`);
+async function callDirectly(
+  name: string,
+  args: Record<string, unknown>,
+  running: RunningAgent = socketAgent,
+) {
+  const token = await tokenFor(running.agent.identity.did, []);
+  const client = await connectClient(running.url, `agent:${token}`);
   try {
     const { content, isError } = await client.callTool({ name, arguments: args });
     const [block] = content;
@@ -188,6 +191,20 @@ describe("E1: a direct MCP call of a stranger", () => {
   test("E1: a direct call runs the listed tool of a wrapped server", async () => {
     const { text, isError } = await callDirectly(HARMLESS_TOOL, {});
     expect([isError, text]).toEqual([false, expect.stringContaining(folder)]);
+  });
+
+  test("E7: a direct call of a tool with a price is refused, and nothing is paid or done", async () => {
+    const running = await startJoinedAgent({
+      relayUrl: relay.url,
+      tools: [],
+      file: { listing, mcpServers: { files: filesystemServer(folder) } },
+    });
+    const { text, isError } = await callDirectly(HARMLESS_TOOL, {}, running);
+    expect([isError, text]).toEqual([
+      true,
+      expect.stringMatching(/^Policy denied: .* has a price/),
+    ]);
+    await running.stop();
   });
 
   test("E1: a direct call of an unlisted tool is refused, and nothing is read or written", async () => {

@@ -84,6 +84,29 @@ describe("E1: the tools on offer", () => {
     expect(decided.ok ? [] : decided.faults).toEqual([expect.stringMatching(fault)]);
   });
 
+  test.each<[string, OfferSetting, Record<string, number>, string[]]>([
+    ["that the listing gives away", undefined, { count: 0 }, []],
+    ["that the listing sells", undefined, { count: 0.1 }, ["count"]],
+    ["behind a capability that is sold", { text: ["count"] }, { text: 0.1 }, ["count"]],
+    [
+      "that another capability has for free",
+      { text: ["count"], free: ["count"] },
+      { text: 0.1, free: 0 },
+      [],
+    ],
+    ["that is offered besides what is sold", ["count", "report"], { count: 0.1 }, ["count"]],
+  ])("E7: the tool %s has the price %j", (_, setting, prices, expected) => {
+    const pricing = Object.entries(prices).map(([capability, unit_cost]) => ({
+      capability,
+      unit_cost,
+      currency: "USD" as const,
+      per: "task",
+    }));
+    const listing = { capabilities: Object.keys(prices), pricing };
+    const decided = decideOffer({ setting, listing, tools });
+    expect(decided.ok && [...decided.offer.priced]).toEqual(expected);
+  });
+
   test("E1: a model may serve a capability that is mapped to no tool", () => {
     const listing = listingOf(["essay"]);
     const setting = { essay: [] };

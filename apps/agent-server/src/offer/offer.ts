@@ -18,6 +18,8 @@ export interface Offer {
   readonly capabilities: ReadonlyMap<string, readonly string[]>;
   /** The names of the tools behind the capabilities of the listing. */
   readonly listed: ReadonlySet<string>;
+  /** The names of the tools that no offered capability has for free. */
+  readonly priced: ReadonlySet<string>;
   /** Whether the listed capabilities have different prices. */
   readonly hasSeveralPrices: boolean;
   /** Absent for an agent without a listing. */
@@ -70,7 +72,25 @@ export function decideOffer(input: OfferInput): OfferResult {
 
   const listed = listing?.capabilities.flatMap((one) => capabilities.get(one) ?? []);
   const hasSeveralPrices = listPrices(listing).size > 1;
-  return { ok: true, offer: { capabilities, listed: new Set(listed), hasSeveralPrices, listing } };
+  const priced = listPricedTools(capabilities, listing);
+  return {
+    ok: true,
+    offer: { capabilities, listed: new Set(listed), priced, hasSeveralPrices, listing },
+  };
+}
+
+function listPricedTools(
+  capabilities: Offer["capabilities"],
+  listing: OfferedListing | undefined,
+): ReadonlySet<string> {
+  const hasPrice = (capability: string) =>
+    listing !== undefined && (getListedPrice(listing, [capability]) ?? 0) > 0;
+  const listTools = (isPriced: boolean) =>
+    [...capabilities].flatMap(([capability, tools]) =>
+      hasPrice(capability) === isPriced ? tools : [],
+    );
+  const free = new Set(listTools(false));
+  return new Set(listTools(true).filter((tool) => !free.has(tool)));
 }
 
 function listOffered({ setting, listing, tools }: OfferInput): [string, readonly string[]][] {

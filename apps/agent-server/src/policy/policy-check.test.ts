@@ -71,6 +71,32 @@ describe("what is approved beforehand", () => {
   });
 });
 
+describe("E7: a tool with a price", () => {
+  const decidePriced = (caller: Caller, call: { task?: WorkTask; allow?: string[] } = {}) => {
+    const { task: work, allow = [] } = call;
+    const rules = { ...offering(["tool"]), priced: new Set(["tool"]) };
+    const checkPolicy = createPolicyCheck({ ...defaultPolicy, allow }, rules);
+    const decision = checkPolicy({ tool: { name: "tool", risk: 0 }, caller, task: work });
+    return decision.ok ? "run" : decision.message;
+  };
+
+  test.each(["trusted", "verified", "first_contact", "unknown"] as const)(
+    "E7: a tool with a price does not run for a direct call of an agent that is %s",
+    (trust) => {
+      const refusal = 'Policy denied: the tool "tool" has a price; submit a task for it at a relay';
+      expect(decidePriced(agent(trust))).toBe(refusal);
+      const { relayTaskId: _, ...ownTask } = task;
+      expect(decidePriced(agent(trust), { task: ownTask })).toBe(refusal);
+    },
+  );
+
+  test("E7: a tool with a price runs for the owner, for paid tasks, and if the policy allows it to all", () => {
+    expect(decidePriced(owner)).toBe("run");
+    expect(decidePriced(relay, { task })).toBe("run");
+    expect(decidePriced(agent("unknown"), { allow: ["tool"] })).toBe("run");
+  });
+});
+
 describe("the operator's bands", () => {
   test("the operator's bands move the limits", () => {
     expect(decide(owner, 3, { policy: { maxRiskAuto: 3, requireApprovalAbove: 3 } })).toBe("run");

@@ -50,6 +50,8 @@ export function getRiskName(tool: Pick<ToolDefinition, "risk">): string {
 export interface OfferRules {
   /** The tools of the agent's own listing, which are pre-approved for paid work. */
   readonly listed: ReadonlySet<string>;
+  /** The tools that other agents get only for payment, by a task at a relay. */
+  readonly priced?: ReadonlySet<string>;
   /** The tools that only the owner may use: they spend the agent's own money. */
   readonly ownerOnly?: ReadonlySet<string>;
   /** Returns whether this caller may use the tool at all. */
@@ -62,7 +64,7 @@ export interface OfferRules {
  * do.
  */
 export function createPolicyCheck(policy: Policy, rules: OfferRules): PolicyCheck {
-  const { listed, ownerOnly = new Set(), isOffered } = rules;
+  const { listed, priced = new Set(), ownerOnly = new Set(), isOffered } = rules;
   const allowedTools = new Set(policy.allow);
   const deniedTools = new Set(policy.deny);
   return (call) => {
@@ -83,6 +85,9 @@ export function createPolicyCheck(policy: Policy, rules: OfferRules): PolicyChec
       ownerOnly.has(tool.name) ||
       isPreApproved(tool.name, caller, task, listed);
     if (risk <= RISK_EXECUTE && hasPreApproval) return { ok: true };
+    if (caller.kind === "agent" && priced.has(tool.name)) {
+      return denied(`the tool "${tool.name}" has a price; submit a task for it at a relay`);
+    }
 
     const isUntrusted = trust === "unknown" || trust === "first_contact";
     const isAutomatic =

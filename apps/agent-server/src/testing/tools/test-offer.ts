@@ -8,6 +8,7 @@ export function buildTestOffer(tools: readonly Pick<ToolDefinition, "name">[]): 
   return {
     capabilities: new Map(names.map((name) => [name, [name]])),
     listed: new Set(),
+    priced: new Set(),
     hasSeveralPrices: false,
     listing: undefined,
   };
