@@ -208,17 +208,34 @@ export function findSettlement(read: Reader, task_id: string): Promise<Settlemen
   return read.get(settlementByTask, { task_id });
 }
 
-const settlementsByAgent = compile<{ agent_id: string; before: string; limit: number }>()(
+interface SettlementsQuery {
+  readonly agent_id: string;
+  readonly before: string;
+  readonly limit: number;
+}
+
+const settlementPage = queryBuilder
+  .selectFrom("settlements")
+  .select(SETTLEMENT_COLUMNS)
+  .where("settlement_id", "<", param("before"))
+  .orderBy("settlement_id", "desc")
+  .limit(param("limit"));
+
+/** Each half reads a page of its own index; one condition for both would read and sort the whole history. */
+export const settlementsByAgent = compile<SettlementsQuery>()(
   queryBuilder
-    .selectFrom("settlements")
-    .select(SETTLEMENT_COLUMNS)
-    .where((where) =>
-      where.or([
-        where("payer_id", "=", param("agent_id")),
-        where("payee_id", "=", param("agent_id")),
-      ]),
+    .selectFrom(settlementPage.where("payer_id", "=", param("agent_id")).as("paid"))
+    .selectAll()
+    .unionAll(
+      queryBuilder
+        .selectFrom(
+          settlementPage
+            .where("payee_id", "=", param("agent_id"))
+            .where("payer_id", "!=", param("agent_id"))
+            .as("earned"),
+        )
+        .selectAll(),
     )
-    .where("settlement_id", "<", param("before"))
     .orderBy("settlement_id", "desc")
     .limit(param("limit")),
 );
@@ -226,7 +243,7 @@ const settlementsByAgent = compile<{ agent_id: string; before: string; limit: nu
 /** Newest first; `before` is a settlement id, which grows with time. */
 export function listSettlementsByAgent(
   read: Reader,
-  query: { agent_id: string; before: string; limit: number },
+  query: SettlementsQuery,
 ): Promise<SettlementRow[]> {
   return read.all(settlementsByAgent, query);
 }
