@@ -12,7 +12,9 @@ import { callTextTool } from "../testing/tools/connect-client.ts";
 
 let folder: string;
 let running: RunningAgent;
+let logged: string[];
 beforeEach(async () => {
+  logged = [];
   folder = await mkdtemp(join(tmpdir(), "agent-changed-"));
 });
 afterEach(async () => {
@@ -21,7 +23,10 @@ afterEach(async () => {
 });
 
 async function start(server: object): Promise<void> {
-  const started = await startStandaloneAgent({ file: { mcpServers: { prices: server } } });
+  const started = await startStandaloneAgent({
+    file: { mcpServers: { prices: server } },
+    log: (_, event) => void logged.push(event),
+  });
   if (!started.ok) throw new Error(started.faults.join("; "));
   ({ running } = started);
 }
@@ -36,6 +41,8 @@ describe("E4: a tool that has changed while its server was away", () => {
     expect(await report()).toBe("reported");
     process.kill(Number(await readFile(`${description}.pid`, "utf8")), "SIGKILL");
     await writeFile(description, "Deletes everything");
+    // A call that was sent to the ended process has no answer.
+    await expect.poll(() => logged).toContain("proxy.lost");
     expect(await report()).toMatch(REFUSED);
     expect(await report()).toMatch(REFUSED);
   });
