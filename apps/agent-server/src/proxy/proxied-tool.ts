@@ -36,12 +36,9 @@ export function createProxiedTool(
     return refusal === undefined ? undefined : `Policy denied: ${refusal}`;
   }
 
-  /** The tools of a server are read again when it is connected again, which a call may wait for. */
   async function handler(args: JsonObject, context: ToolContext): Promise<ToolAnswer> {
     const client = await connection.getClient(context.signal);
     if (client === undefined) return buildNoAnswer(name);
-    const refusal = getRefusal();
-    if (refusal !== undefined) return { ok: false, error: refusal };
     try {
       return toAnswer(await call(client, args, context));
     } catch (cause) {
@@ -65,17 +62,18 @@ export function createProxiedTool(
       connection.reconnect(client);
       const reconnected = await connection.getClient(context.signal);
       if (reconnected === undefined) throw cause;
-      const refusal = getRefusal();
-      if (refusal !== undefined) throw new ToolChangedError(refusal);
       return send(reconnected, args, context);
     }
   }
 
-  function send(
+  /** Refuses a changed tool here, because its server may have been connected again since the policy asked. */
+  async function send(
     client: Client,
     args: JsonObject,
     { signal, progress }: ToolContext,
   ): Promise<CallToolResult> {
+    const refusal = getRefusal();
+    if (refusal !== undefined) throw new ToolChangedError(refusal);
     return client.callTool(
       { name, arguments: { ...args } },
       {
