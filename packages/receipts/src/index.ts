@@ -88,6 +88,7 @@ export {
   verifySettlementRecord,
 } from "./records/settlement-record.ts";
 export { type ReceiptBody, signReceipt } from "./checks/sign.ts";
+export { isTimeSpanAllowed, type TimeSpan } from "./checks/time-span.ts";
 export type { CheckResult, Verdict } from "@agent/crypto";
 export {
   type ReceiptVerdict,

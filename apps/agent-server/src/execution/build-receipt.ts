@@ -1,5 +1,5 @@
 import { sha256Hex } from "@agent/crypto";
-import { RECEIPT_LIMITS, signReceipt, type ExecutionReceipt } from "@agent/receipts";
+import { isTimeSpanAllowed, signReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
 import type { Identity } from "../identity/identity.ts";
 import type { Outcome } from "./executor.ts";
@@ -66,10 +66,9 @@ export function buildReceipt(
  * receipt for ever, and the work would stay unpaid.
  */
 function getReceiptStart({ submittedAt, startedAt }: StartedTask, completedAt: number): number {
-  const { minSpanMs, maxSpanMs } = RECEIPT_LIMITS;
-  const isInLimits = (start: number) =>
-    completedAt - start >= minSpanMs && completedAt - start <= maxSpanMs;
-  return [submittedAt, startedAt].find(isInLimits) ?? completedAt;
+  const isAllowed = (start: number) =>
+    isTimeSpanAllowed({ submitted_at: start, completed_at: completedAt });
+  return [submittedAt, startedAt].find(isAllowed) ?? completedAt;
 }
 
 const TOO_LARGE_OUTCOME: Outcome = {

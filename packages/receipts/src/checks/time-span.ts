@@ -4,9 +4,12 @@ import type { ExecutionReceipt } from "../schema.ts";
 /** The start and the end of a receipt's work, in ms by the signer's clock. */
 export type TimeSpan = Pick<ExecutionReceipt, "submitted_at" | "completed_at">;
 
-/** Returns whether the work took between -60 s (clocks disagree) and one hour, both inclusive. */
-export function isTimeSpanAllowed(receipt: ExecutionReceipt): boolean {
-  const span = receipt.completed_at - receipt.submitted_at;
+/**
+ * Returns whether the work took between -60 s (clocks disagree) and one hour, both inclusive. A receipt of
+ * any other span is refused with `receipt.span`.
+ */
+export function isTimeSpanAllowed({ submitted_at, completed_at }: TimeSpan): boolean {
+  const span = completed_at - submitted_at;
   return span >= RECEIPT_LIMITS.minSpanMs && span <= RECEIPT_LIMITS.maxSpanMs;
 }
 
