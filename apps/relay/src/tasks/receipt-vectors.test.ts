@@ -65,7 +65,7 @@ beforeAll(async () => {
       const request = { payerId: boss.agentId, taskId, charge: price, maxBudget: price };
       const hold = await reserveHold(tx, world, request);
       if (!hold.ok) return hold;
-      await acquireTaskSlot(tx, boss.agentId);
+      await acquireTaskSlot(tx, { submitter: boss.agentId, charge: price });
       return insertTask(tx, rowOf(taskId, executor, newId(world), world.now()));
     });
   }

@@ -81,9 +81,9 @@ export async function receiveTask(
     });
     if (!checked.ok) return toWireRefusal(checked);
     const payer = peerPayerRef(peer.relay_id);
-    const quotaRefusal = await acquireTaskSlot(tx, payer);
-    if (quotaRefusal !== undefined) return quotaRefusal;
     const { amount } = checked;
+    const quotaRefusal = await acquireTaskSlot(tx, { submitter: payer, charge: amount });
+    if (quotaRefusal !== undefined) return quotaRefusal;
     const expiresAt = calculateForwardedExpiry(message.expires_at, now, config.tasks);
     const inbound = { taskId: task_id, peerId: peer.relay_id, agentId: target_agent };
     const opened = createInbound({ ...inbound, amount, expiresAt }, federation.schedule);

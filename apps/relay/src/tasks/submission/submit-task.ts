@@ -248,7 +248,7 @@ function storeTask(
       if (!hold.ok) return hold;
       locked = hold.locked;
     }
-    const full = await acquireTaskSlot(tx, payerId);
+    const full = await acquireTaskSlot(tx, { submitter: payerId, charge });
     if (full !== undefined) return full;
     const task: TaskRow = {
       ...row,

@@ -11,6 +11,7 @@ import {
   submitTask,
   type Delegation,
 } from "../../../test/market.ts";
+import { createFakePeer } from "../../../test/fake-peer.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 import { migrations } from "../../storage/migrations/index.ts";
 import { openMigrated } from "../../../test/migrated-storage.ts";
@@ -86,5 +87,36 @@ describe("full relays", () => {
     expect(await getAgentStates(t, [boss])).toEqual(before);
     await t.as(boss, "POST", `${last.path}/cancel`);
     expect((await submitTask(t, boss, worker)).status).toBe(201);
+  });
+});
+
+describe("H20: slots that many share", () => {
+  test("H20: free tasks fill at most half of a relay, and paid tasks are accepted beside them", async () => {
+    t = await relayHolding(49_999);
+    const [stranger, buyer] = [await t.createAgent(), await createBuyer(t, 10)];
+    const [free, paid] = [await createSeller(t, 0), await createSeller(t, 1)];
+    expect((await submitTask(t, stranger, free)).status).toBe(201);
+    const refused = await submitTask(t, stranger, free);
+    expect(refused).toMatchObject({ status: 503, body: { code: "task.relay_full" } });
+    expect(refused.body["error"]).toContain("50000");
+    expect((await submitTask(t, buyer, paid)).status).toBe(201);
+  });
+
+  test("H20: free tasks of a peer's users leave half of the peer's slots to its paid tasks", async () => {
+    t = await startTestRelay({
+      AGENT_FEDERATION_ENDPOINT_URL: "http://127.0.0.1:1",
+      AGENT_FEDERATION_AUTO_ACCEPT_PEERS: "true",
+    });
+    const peer = await createFakePeer(t).completeHandshake();
+    const [free, paid] = [await t.createWorker(0), await t.createWorker(1)];
+    const forwardFree = () =>
+      peer.forward({ target_agent: free.agentId, budget: { amount: 0, currency: "USD" } });
+    for (let i = 0; i < 5; i++) {
+      const sent = await Promise.all(Array.from({ length: 100 }, forwardFree));
+      expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 202));
+    }
+    const refused = await forwardFree();
+    expect(refused).toMatchObject({ status: 429, body: { code: "task.submitter_full" } });
+    expect((await peer.forward({ target_agent: paid.agentId })).status).toBe(202);
   });
 });

@@ -1,27 +1,48 @@
 import { limits, refuse, type Refusal } from "@agent/wire";
+import { isPeerPayer } from "../../federation/peer-ref.ts";
 import type { Tx } from "../../storage/storage.ts";
 import { decrementOpenTasks, incrementOpenTasks } from "./task-quota-store.ts";
 
 const RELAY_SCOPE = "all";
 
-/** Acquires a slot among the open tasks of the relay and of the submitter. */
+/** The submitter of a task and its price, in micro-units. */
+export interface TaskToCount {
+  readonly submitter: string | null;
+  readonly charge: number;
+}
+
+/**
+ * Acquires a slot among the open tasks of the relay and of the submitter. Many share the slots of the
+ * relay, and the users of a peer share those of the peer. A free task costs its submitter nothing, nor does
+ * a new identity, so free tasks fill at most half of shared slots, and the rest stays for paid tasks.
+ */
 export async function acquireTaskSlot(
   tx: Tx,
-  submitter: string | null,
+  { submitter, charge }: TaskToCount,
 ): Promise<Refusal<"task.relay_full" | "task.submitter_full"> | undefined> {
-  if (!(await incrementOpenTasks(tx, RELAY_SCOPE, limits.liveTasks))) {
-    return {
-      ...refuse("task.relay_full", `at most ${limits.liveTasks} open tasks`),
-      retryAfterSeconds: 60,
-    };
+  const sharedSlots = (limit: number) => (charge > 0 ? limit : limit / 2);
+  const relaySlots = sharedSlots(limits.liveTasks);
+  if (!(await incrementOpenTasks(tx, RELAY_SCOPE, relaySlots))) {
+    return refuseSlot("task.relay_full", relaySlots, charge);
   }
   if (submitter === null) return undefined;
-  return (await incrementOpenTasks(tx, `by:${submitter}`, limits.liveTasksPerSubmitter))
+  const limit = limits.liveTasksPerSubmitter;
+  const slots = isPeerPayer(submitter) ? sharedSlots(limit) : limit;
+  return (await incrementOpenTasks(tx, `by:${submitter}`, slots))
     ? undefined
-    : {
-        ...refuse("task.submitter_full", `at most ${limits.liveTasksPerSubmitter} open tasks`),
-        retryAfterSeconds: 60,
-      };
+    : refuseSlot("task.submitter_full", slots, charge);
+}
+
+function refuseSlot<C extends "task.relay_full" | "task.submitter_full">(
+  code: C,
+  slots: number,
+  charge: number,
+): Refusal<C> {
+  const detail =
+    charge > 0
+      ? `at most ${slots} open tasks`
+      : `free tasks are accepted only below ${slots} open tasks`;
+  return { ...refuse(code, detail), retryAfterSeconds: 60 };
 }
 
 export async function releaseTaskSlot(tx: Tx, submitter: string | null): Promise<void> {
