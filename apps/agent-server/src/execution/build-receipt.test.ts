@@ -1,7 +1,7 @@
 import { sha256Hex } from "@agent/crypto";
-import { verifyReceipt } from "@agent/receipts";
+import { signReceipt, verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createTestIdentity } from "../testing/agents/test-identity.ts";
 import { buildReceipt, type StartedTask, type TaskEnd } from "./build-receipt.ts";
 
@@ -38,14 +38,67 @@ test("a receipt states prompt and result, and its signature verifies", () => {
   expect(verifyReceipt(receipt, { publicKey: identity.publicKey }).valid).toBe(true);
 });
 
-test("a receipt above the size of a request becomes that of a failed task without nested ones", () => {
+test("a receipt above the size of a request becomes that of a failed task and nests the others still", () => {
   const nested = [buildReceipt(task, end, signer)];
   const result = "x".repeat(limits.requestBytes);
   const outcome = { status: "completed", result } as const;
   const receipt = buildReceipt(task, { ...end, outcome, nested }, signer);
-  expect(receipt).toMatchObject({ status: "failed", tools_used: ["shout"] });
-  expect(receipt).not.toHaveProperty("delegation_receipts");
+  expect(receipt).toMatchObject({
+    status: "failed",
+    tools_used: ["shout"],
+    delegation_receipts: nested,
+  });
   expect(verifyReceipt(receipt, { publicKey: identity.publicKey }).valid).toBe(true);
+});
+
+describe("E8: the receipts of subcontractors", () => {
+  const subcontractor = createTestIdentity();
+  const signNested = (extra: object): ExecutionReceipt => {
+    const {
+      suite: _suite,
+      signature: _signature,
+      ...body
+    } = buildReceipt(task, end, {
+      identity: subcontractor,
+      deviceId: "device",
+    });
+    return signReceipt({ ...body, ...extra }, subcontractor.secretKey);
+  };
+  const honest = signNested({});
+  const buildWith = (...nested: ExecutionReceipt[]) =>
+    buildReceipt(task, { ...end, nested }, signer);
+  const isValid = (receipt: ExecutionReceipt) => verifyReceipt(JSON.stringify(receipt)).valid;
+  const deep = (levels: number): unknown => (levels === 0 ? 0 : [deep(levels - 1)]);
+  const objects = (count: number) => Array.from({ length: count }, () => ({}));
+
+  test.each<[string, object]>([
+    ["that nests 256 others", { delegation_receipts: objects(256) }],
+    ["that is 63 levels deep", { extra: deep(62) }],
+    ["that is as large as a request may be", { extra: "x".repeat(limits.requestBytes - 900) }],
+  ])("E8: a receipt %s is left out, and the work is paid all the same", (_, extra) => {
+    const poison = signNested(extra);
+    expect(isValid(poison)).toBe(true);
+    const receipt = buildWith(poison, honest);
+    expect(receipt).toMatchObject({ status: "completed", delegation_receipts: [honest] });
+    expect(isValid(receipt)).toBe(true);
+    expect(Buffer.byteLength(JSON.stringify(receipt))).toBeLessThanOrEqual(limits.requestBytes);
+  });
+
+  test("E8: receipts that fit alone but not together leave room for those with fewer inside", () => {
+    const wide = signNested({ delegation_receipts: objects(200) });
+    const wider = signNested({ delegation_receipts: objects(220) });
+    const receipt = buildWith(wider, wide, honest);
+    expect(receipt.delegation_receipts).toEqual([wide, honest]);
+    expect(isValid(receipt)).toBe(true);
+  });
+
+  test("E8: receipts of subcontractors are nested up to the last byte of a request", () => {
+    const room = limits.requestBytes - Buffer.byteLength(JSON.stringify(buildWith(honest, honest)));
+    const length = (extra: number) => signNested({ extra: "x".repeat(extra) });
+    const fitting = room - ',"extra":""'.length;
+    expect(buildWith(honest, length(fitting)).delegation_receipts).toHaveLength(2);
+    expect(buildWith(honest, length(fitting + 1)).delegation_receipts).toEqual([honest]);
+  });
 });
 
 test("the receipt of a task that waited too long states when the work began", () => {

@@ -3,6 +3,7 @@ import { isTimeSpanAllowed, signReceipt, type ExecutionReceipt } from "@agent/re
 import { limits } from "@agent/wire";
 import type { Identity } from "../identity/identity.ts";
 import type { Outcome } from "./executor.ts";
+import { selectNestedReceipts } from "./select-nested-receipts.ts";
 import type { WorkTask } from "./task.ts";
 
 export type StartedTask = WorkTask & { readonly startedAt: number };
@@ -22,17 +23,35 @@ export interface ReceiptSigner {
 }
 
 /**
- * Signs the receipt of a task. A receipt above the size of a request becomes that of a failed task.
+ * Signs the receipt of a task. A result above the size of a request becomes that of a failed task, and
+ * receipts of subcontractors that would make it invalid or too large are left out.
  */
 export function buildReceipt(
   task: StartedTask,
-  { outcome, toolsUsed, nested, completedAt }: TaskEnd,
+  end: TaskEnd,
   signer: ReceiptSigner,
 ): ExecutionReceipt {
-  const { identity, deviceId } = signer;
+  const own = signEnd(task, { ...end, nested: [] }, signer);
+  const freeBytes = limits.requestBytes - countBytes(own);
+  if (freeBytes < 0) return buildReceipt(task, { ...end, outcome: TOO_LARGE_OUTCOME }, signer);
+  const nested = selectNestedReceipts(own, end.nested, freeBytes - MEMBER_BYTES);
+  return nested.length === 0 ? own : signEnd(task, { ...end, nested }, signer);
+}
+
+const MEMBER_BYTES = ',"delegation_receipts":[]'.length;
+
+function countBytes(receipt: ExecutionReceipt): number {
+  return Buffer.byteLength(JSON.stringify(receipt));
+}
+
+function signEnd(
+  task: StartedTask,
+  { outcome, toolsUsed, nested, completedAt }: TaskEnd,
+  { identity, deviceId }: ReceiptSigner,
+): ExecutionReceipt {
   // A lone surrogate has no UTF-8 form, so neither a hash nor a signature.
   const result = outcome.result.toWellFormed();
-  const receipt = signReceipt(
+  return signReceipt(
     {
       task_id: task.relayTaskId ?? task.taskId,
       agent_id: identity.agentId,
@@ -51,12 +70,6 @@ export function buildReceipt(
       ...(task.scope !== undefined && { delegated_scope: task.scope.join(",") }),
     },
     identity.secretKey,
-  );
-  if (Buffer.byteLength(JSON.stringify(receipt)) <= limits.requestBytes) return receipt;
-  return buildReceipt(
-    task,
-    { outcome: TOO_LARGE_OUTCOME, toolsUsed, nested: [], completedAt },
-    signer,
   );
 }
 

@@ -261,7 +261,7 @@ describe("a delegation of a tool", () => {
   });
 });
 
-test("a receipt that exceeds a request becomes a failed one that fits", async () => {
+test("E8: large receipts of subcontractors do not fail the task that delegated", async () => {
   const many = createTextTool("many", async (prompt, { delegate }) => {
     for (let i = 0; i < 3; i++) await delegate?.({ capability: "c", prompt });
     return { ok: true, data: "x".repeat(400_000) };
@@ -271,7 +271,6 @@ test("a receipt that exceeds a request becomes a failed one that fits", async ()
   )();
   const delegateTask: DelegateTask = async () => ({ ok: true, data: "", receipt: big });
   const receipt = await runner(many, { delegateTask })();
-  expect(receipt.status).toBe("failed");
-  expect(receipt.result).toContain("larger than 1048576 bytes");
+  expect(receipt).toMatchObject({ status: "completed", delegation_receipts: [big] });
   expect(isSigned(receipt)).toBe(true);
 });

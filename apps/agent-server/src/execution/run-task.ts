@@ -115,6 +115,13 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
   ): Promise<ExecutionReceipt> {
     const end = { outcome, toolsUsed: used, nested, completedAt: runtime.now() };
     const receipt = buildReceipt(task, end, { identity, deviceId: parts.deviceId() });
+    const leftOut = nested.length - (receipt.delegation_receipts?.length ?? 0);
+    if (leftOut > 0) {
+      runtime.log("warn", "receipt.nested_left_out", {
+        correlationId: task.taskId,
+        count: leftOut,
+      });
+    }
     await parts.recordSigned?.(hashReceipt(receipt));
     return receipt;
   }

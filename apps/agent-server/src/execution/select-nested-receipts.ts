@@ -1,0 +1,38 @@
+import { flattenChain, parseReceipt, RECEIPT_LIMITS, type ExecutionReceipt } from "@agent/receipts";
+
+/**
+ * Returns the receipts of subcontractors that `own`, which nests none yet, can nest in at most `maxBytes`.
+ * One that is valid alone may be too deep or too large for that, or nest too many others, and must not
+ * cost this agent its pay. Those with the fewest receipts inside and the smallest come first, so that one
+ * subcontractor cannot displace the receipts of the others.
+ */
+export function selectNestedReceipts(
+  own: ExecutionReceipt,
+  receipts: readonly ExecutionReceipt[],
+  maxBytes: number,
+): readonly ExecutionReceipt[] {
+  const candidates = receipts
+    .map((receipt, index) => ({
+      receipt,
+      index,
+      count: 1 + flattenChain(receipt).count,
+      bytes: Buffer.byteLength(JSON.stringify(receipt)) + SEPARATOR_BYTES,
+    }))
+    .toSorted((a, b) => a.count - b.count || a.bytes - b.bytes);
+  const selected = new Set<number>();
+  let countLeft: number = RECEIPT_LIMITS.maxNested;
+  let bytesLeft = maxBytes + SEPARATOR_BYTES;
+  for (const { receipt, index, count, bytes } of candidates) {
+    if (count > countLeft || bytes > bytesLeft || !canNest(own, receipt)) continue;
+    selected.add(index);
+    countLeft -= count;
+    bytesLeft -= bytes;
+  }
+  return receipts.filter((_, index) => selected.has(index));
+}
+
+const SEPARATOR_BYTES = ",".length;
+
+function canNest(own: ExecutionReceipt, receipt: ExecutionReceipt): boolean {
+  return parseReceipt({ ...own, delegation_receipts: [receipt] }).ok;
+}
