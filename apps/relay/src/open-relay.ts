@@ -293,7 +293,7 @@ async function createServices(
     waiters: createTaskWaiters(runtime.schedule, (taskId) => storage.hints.sendTask(taskId)),
     streamSlots: createStreamSlots(),
     subscriptions: await loadSubscriptions(storage.read),
-    webhookLanes: createWebhookLanes(log),
+    webhookLanes: createWebhookLanes(log, clock.elapsed),
     egress,
     facilitator: createFacilitator(config.payments, log),
     trustGraph,

@@ -5,7 +5,7 @@ import type { Services } from "../services.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables/webhooks.ts";
 import {
   deleteDeliveriesByWebhook,
-  giveBackWebhook,
+  endWebhookTurn,
   takeWebhook,
   findDueDelivery,
   listDueWebhooks,
@@ -35,21 +35,34 @@ const MAX_LISTED = 1_000;
  */
 export async function deliverWebhooks(services: DeliveryDependencies): Promise<void> {
   const { storage, runtime, webhookLanes } = services;
-  const due = await listDueWebhooks(storage.read, { now: runtime.now(), limit: MAX_LISTED });
-  webhookLanes.begin(due, ({ webhook_id }) => deliverInOrder(services, webhook_id));
+  if (!webhookLanes.hasRoom()) return;
+  const due = await listDueWebhooks(storage.read, {
+    now: runtime.now(),
+    after: webhookLanes.lastOwner(),
+    limit: MAX_LISTED,
+  });
+  const round = { due, isWhole: due.length < MAX_LISTED };
+  webhookLanes.begin(round, ({ webhook_id }, mayContinue) =>
+    deliverInOrder(services, webhook_id, mayContinue),
+  );
 }
 
-/** Sends the due deliveries of one webhook one after another, until one fails. */
-async function deliverInOrder(services: DeliveryDependencies, webhook_id: string): Promise<void> {
+/** Sends the due deliveries of one webhook one after another, until one fails or it may not continue. */
+async function deliverInOrder(
+  services: DeliveryDependencies,
+  webhook_id: string,
+  mayContinue: () => boolean,
+): Promise<void> {
   const { storage, runtime } = services;
-  const turn = storage.isShared ? createTurn(services, webhook_id) : undefined;
-  for (;;) {
-    if (turn !== undefined && !(await turn.take())) return;
+  const turn = createTurn(services, webhook_id);
+  do {
+    if (!(await turn.take())) return;
     const query = { webhook_id, now: runtime.now() };
     const delivery = await findDueDelivery(storage.read, query);
-    if (delivery === undefined) return turn?.giveBack();
+    if (delivery === undefined) break;
     if (!(await attemptDelivery(services, delivery))) return;
-  }
+  } while (mayContinue());
+  await turn.end();
 }
 
 /** Long enough that a turn does not end while a receiver may still answer. */
@@ -64,6 +77,7 @@ function createTurn(
   return {
     /** Takes or extends the turn; false if another process has it. */
     async take(): Promise<boolean> {
+      if (!storage.isShared) return true;
       const now = runtime.now();
       const until = now + TURN_MS;
       const isTaken = await storage.transaction(async (tx) => {
@@ -74,7 +88,8 @@ function createTurn(
       if (isTaken) taken = until;
       return isTaken;
     },
-    giveBack: () => storage.transaction((tx) => giveBackWebhook(tx, { webhook_id, taken })),
+    end: () =>
+      storage.transaction((tx) => endWebhookTurn(tx, { webhook_id, now: runtime.now(), taken })),
   };
 }
 

@@ -112,20 +112,23 @@ export async function takeWebhook(
   return (await tx.run(takeQuery, webhook)) === 1;
 }
 
-const giveBackQuery = compile<{ webhook_id: string; taken: number }>()(
+const endTurnQuery = compile<{ webhook_id: string; now: number; taken: number }>()(
   queryBuilder
     .updateTable("webhooks")
-    .set({ paused_until: 0 })
+    .set({ paused_until: param("now") })
     .where("webhook_id", "=", param("webhook_id"))
-    .where("paused_until", "=", param("taken")),
+    .where(sql<boolean>`(paused_until <= ${param("now")} or paused_until = ${param("taken")})`),
 );
 
-/** Ends the pause `taken` of a webhook, unless a failure has begun another. */
-export async function giveBackWebhook(
+/**
+ * Ends the pause `taken` of a webhook, unless a failure has begun another, and puts the webhook behind the
+ * others of its owner.
+ */
+export async function endWebhookTurn(
   tx: Tx,
-  webhook: { webhook_id: string; taken: number },
+  webhook: { webhook_id: string; now: number; taken: number },
 ): Promise<void> {
-  await tx.run(giveBackQuery, webhook);
+  await tx.run(endTurnQuery, webhook);
 }
 
 const insertDeliveryQuery = compile<WebhookDeliveryRow>()(
@@ -141,37 +144,45 @@ export async function insertDelivery(tx: Tx, delivery: WebhookDeliveryRow): Prom
 /** A webhook with a delivery that is due. */
 export interface DueWebhook {
   readonly webhook_id: string;
-  /** Its agent; null when the webhook was deleted. */
-  readonly owner: string | null;
+  /** Its agent. A deleted webhook is its own owner until its deliveries are deleted. */
+  readonly owner: string;
 }
 
 // Walks from webhook to webhook by the index, so that it does not read the deliveries that wait.
-const dueWebhooks = compile<{ now: number; limit: number }>()(
+const dueWebhooks = compile<{ now: number; after: string; limit: number }>()(
   sql<DueWebhook>`
     with recursive pending(webhook_id) as (
       select min(webhook_id) from webhook_deliveries
       union all
       select (select min(webhook_id) from webhook_deliveries
         where webhook_deliveries.webhook_id > pending.webhook_id)
-      from pending where pending.webhook_id is not null)
-    select pending.webhook_id, webhooks.agent_id as owner
-    from pending left join webhooks on webhooks.webhook_id = pending.webhook_id
-    where pending.webhook_id is not null
-      and (webhooks.paused_until is null or webhooks.paused_until <= ${param("now")})
-      and exists (select 1 from webhook_deliveries
-        where webhook_deliveries.webhook_id = pending.webhook_id
-          and webhook_deliveries.next_at <= ${param("now")})
-    order by coalesce(webhooks.paused_until, 0), pending.webhook_id
+      from pending where pending.webhook_id is not null),
+    due as (
+      select pending.webhook_id, coalesce(webhooks.agent_id, pending.webhook_id) as owner,
+        webhooks.failures > 0 as has_failed, webhooks.paused_until
+      from pending left join webhooks on webhooks.webhook_id = pending.webhook_id
+      where pending.webhook_id is not null
+        and (webhooks.paused_until is null or webhooks.paused_until <= ${param("now")})
+        and exists (select 1 from webhook_deliveries
+          where webhook_deliveries.webhook_id = pending.webhook_id
+            and webhook_deliveries.next_at <= ${param("now")})),
+    placed as (
+      select webhook_id, owner, row_number() over (
+        partition by owner order by has_failed, paused_until, webhook_id) as place
+      from due)
+    select webhook_id, owner from placed
+    order by place, owner <= ${param("after")}, owner
     limit ${param("limit")}`,
 );
 
 /**
- * Lists webhooks that may be sent to and have a delivery that is due; those that answer come before
- * those that failed, and the longest pause comes last.
+ * Lists webhooks that may be sent to and have a delivery that is due: the first one of each owner, then the
+ * second ones and so on, beginning with the owners that come after `after`. Of one owner, those that
+ * answer come before those that failed, and the one that had its turn last comes last.
  */
 export function listDueWebhooks(
   read: Reader,
-  query: { now: number; limit: number },
+  query: { now: number; after: string; limit: number },
 ): Promise<DueWebhook[]> {
   return read.all(dueWebhooks, query);
 }

@@ -1,64 +1,93 @@
 import type { Log } from "../observability/log.ts";
+import { findNextWebhook, isLaneWanted } from "./lane-order.ts";
 import type { DueWebhook } from "./store.ts";
 
+/** Webhooks with due deliveries in the order of their turns. */
+export interface WebhookRound {
+  readonly due: readonly DueWebhook[];
+  /** Whether no others have due deliveries. */
+  readonly isWhole: boolean;
+}
+
+/** Sends due deliveries of one webhook, and another one only while it may continue. */
+export type Deliver = (webhook: DueWebhook, mayContinue: () => boolean) => Promise<void>;
+
 /**
- * Runs the deliveries of each webhook in a lane of its own, and of each owner only a few lanes at
- * once, so that a receiver that does not answer delays neither other owners nor, as long as the owner
- * has other lanes, its other webhooks.
+ * Runs the deliveries of each webhook in a lane of its own. Owners share the lanes in turn, and none has
+ * more than a few, so that receivers that answer slowly or not at all delay other owners by a bounded
+ * time, and an owner's other webhooks only if it has more of them than lanes.
  */
 export interface WebhookLanes {
-  /** Begins a lane for each webhook that has none, or as soon as its owner may have another. */
-  begin(due: readonly DueWebhook[], deliver: (webhook: DueWebhook) => Promise<void>): void;
+  /** Whether a webhook of another round may get a lane before those that already wait. */
+  hasRoom(): boolean;
+  /** The owner that got a lane last, after whom the next round begins. */
+  lastOwner(): string;
+  /**
+   * Replaces the webhooks that wait, whose order breaks ties, and begins lanes while there are any. A
+   * webhook that has a lane does not wait.
+   */
+  begin(round: WebhookRound, deliver: Deliver): void;
   /** Resolves when no lane runs. */
   idle(): Promise<void>;
 }
 
-const MAX_LANES_PER_OWNER = 4;
 /** Bounds the connections of the relay to all receivers together. */
 const MAX_LANES = 512;
+/** A lane that others want ends at the first answer after this time. */
+const LANE_TIME_MS = 1_000;
 
-/** The webhooks of one owner: those with a lane, and those that wait for one. */
-interface Owner {
-  running: number;
-  waiting: DueWebhook[];
-}
-
-export function createWebhookLanes(log: Log): WebhookLanes {
-  const owners = new Map<string, Owner>();
+export function createWebhookLanes(log: Log, elapsed: () => number): WebhookLanes {
   const lanes = new Map<string, Promise<void>>();
+  const counts = new Map<string, number>();
+  let waiting: DueWebhook[] = [];
+  let lastOwner = "";
+  /** Whether owners that the last round could not list may wait for a lane. */
+  let hasUnlisted = false;
 
-  function beginNext(
-    key: string,
-    owner: Owner,
-    deliver: (webhook: DueWebhook) => Promise<void>,
-  ): void {
-    while (owner.running < MAX_LANES_PER_OWNER && lanes.size < MAX_LANES) {
-      const webhook = owner.waiting.shift();
-      if (webhook === undefined) break;
-      if (lanes.has(webhook.webhook_id)) continue;
-      owner.running += 1;
-      const lane = deliver(webhook)
-        .catch((error: unknown) =>
-          log.error("job.failed", { job: "deliver-webhooks", error: String(error) }),
-        )
-        .then(() => {
-          lanes.delete(webhook.webhook_id);
-          owner.running -= 1;
-          beginNext(key, owner, deliver);
-        });
-      lanes.set(webhook.webhook_id, lane);
+  const countLanes = (owner: string) => counts.get(owner) ?? 0;
+
+  function addToCount(owner: string, change: 1 | -1): void {
+    const count = countLanes(owner) + change;
+    if (count === 0) counts.delete(owner);
+    else counts.set(owner, count);
+  }
+
+  async function runLane(webhook: DueWebhook, deliver: Deliver): Promise<void> {
+    const { owner } = webhook;
+    const end = elapsed() + LANE_TIME_MS;
+    const isWanted = () => hasUnlisted || isLaneWanted(waiting, countLanes, owner);
+    try {
+      await deliver(webhook, () => elapsed() < end || !isWanted());
+    } catch (error) {
+      log.error("job.failed", { job: "deliver-webhooks", error: String(error) });
     }
-    if (owner.running === 0 && owner.waiting.length === 0) owners.delete(key);
+  }
+
+  function fillLanes(deliver: Deliver): void {
+    while (lanes.size < MAX_LANES) {
+      const next = findNextWebhook(waiting, countLanes);
+      if (next === undefined) return;
+      const { webhook_id, owner } = next;
+      waiting.splice(waiting.indexOf(next), 1);
+      lastOwner = owner;
+      addToCount(owner, 1);
+      const lane = runLane(next, deliver).then(() => {
+        lanes.delete(webhook_id);
+        addToCount(owner, -1);
+        fillLanes(deliver);
+      });
+      lanes.set(webhook_id, lane);
+    }
   }
 
   return {
-    begin(due, deliver) {
-      for (const [key, waiting] of Map.groupBy(due, ({ owner }) => owner ?? "")) {
-        const owner = owners.get(key) ?? { running: 0, waiting: [] };
-        owners.set(key, owner);
-        owner.waiting = waiting;
-        beginNext(key, owner, deliver);
-      }
+    hasRoom: () =>
+      lanes.size < MAX_LANES || !hasUnlisted || waiting.every(({ owner }) => countLanes(owner) > 0),
+    lastOwner: () => lastOwner,
+    begin({ due, isWhole }, deliver) {
+      waiting = due.filter(({ webhook_id }) => !lanes.has(webhook_id));
+      fillLanes(deliver);
+      hasUnlisted = !isWhole && lanes.size === MAX_LANES;
     },
     async idle() {
       while (lanes.size > 0) await Promise.all(lanes.values());
