@@ -93,7 +93,7 @@ function createTurn(
   };
 }
 
-/** Returns whether the endpoint accepted the delivery. */
+/** Returns whether the next delivery may follow: not if the endpoint did not accept this one. */
 async function attemptDelivery(
   services: DeliveryDependencies,
   delivery: WebhookDeliveryRow,
@@ -103,7 +103,7 @@ async function attemptDelivery(
   const webhook = await findWebhook(storage.read, webhook_id);
   if (webhook === undefined || webhook.state === "disabled") {
     await storage.transaction((tx) => deleteDelivery(tx, delivery_id));
-    return false;
+    return true;
   }
   const message = { id: delivery_id, body: delivery.body };
   const fault = await withStoredTrace(delivery.trace, () =>

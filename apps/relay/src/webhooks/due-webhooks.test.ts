@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createManualClock, createSeededRandom } from "@agent/testkit";
 import { openMigrated } from "../../test/migrated-storage.ts";
+import { createEgress } from "../http/egress/egress.ts";
+import { createLog } from "../observability/log.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import type { Storage } from "../storage/storage.ts";
+import { deliverWebhooks } from "./deliver-webhooks.ts";
 import {
   deleteWebhook,
   endWebhookTurn,
@@ -10,6 +14,8 @@ import {
   listDueWebhooks,
   updateWebhookState,
 } from "./store.ts";
+import { loadSubscriptions } from "./subscriptions.ts";
+import { createWebhookLanes } from "./webhook-lanes.ts";
 
 const NOW = 1_000_000;
 
@@ -121,6 +127,21 @@ test("a deleted webhook is listed as an owner of its own", async () => {
     { webhook_id: "a2", owner: "a2" },
     { webhook_id: "b3", owner: "b" },
   ]);
+});
+
+test("all deliveries of a deleted webhook are deleted in its first turn", async () => {
+  await storage.transaction(async (tx) => {
+    for (let made = 0; made < 3; made += 1) await insertMessage(tx, "a1", NOW - made);
+  });
+  const runtime = { ...createManualClock(NOW), ...createSeededRandom(1) };
+  const log = createLog({ level: "error", write: { stdout() {}, stderr() {} }, now: runtime.now });
+  const egress = createEgress({ privateEndpoints: "allow", baseUrl: undefined, ...runtime });
+  const webhookLanes = createWebhookLanes(log, runtime.now);
+  const subscriptions = await loadSubscriptions(storage.read);
+  await deliverWebhooks({ storage, runtime, egress, subscriptions, log, webhookLanes });
+  await webhookLanes.idle();
+  expect(await listIds()).toEqual([]);
+  await egress.close();
 });
 
 test("H3: 50 owners with 20 due webhooks each keep no other owner out of the list", async () => {
