@@ -9,5 +9,6 @@ export function getFreezeReport({ frozen }: Pick<Freezer, "frozen">): FreezeRepo
     reason: state?.reason ?? null,
     since: state?.since ?? null,
     by: state?.by ?? null,
+    restored: state?.restored ?? false,
   };
 }

@@ -1,6 +1,7 @@
 import { DAY_MS } from "../clock/day-ms.ts";
 import type { CommandCall, CommandResult } from "./operator-command.ts";
 import { formatDuration } from "./format-values.ts";
+import { getUnfreezeRemedy } from "./unfreeze-remedy.ts";
 
 interface Finding {
   readonly name: string;
@@ -80,7 +81,7 @@ function checkState(
           name: "freeze",
           ok: false,
           detail: `frozen: ${freeze.reason ?? ""}`,
-          remedy: "end it by `agent-relay unfreeze`",
+          remedy: getUnfreezeRemedy(freeze),
         }
       : { name: "freeze", ok: true, detail: "not frozen" },
     late.length === 0

@@ -127,7 +127,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   "auth.missing": "set AGENT_API_TOKEN to the master token of this relay",
   "auth.unknown_token": "the token is not the master token of this relay",
   "auth.master_only": "the token is an agent's; this needs the master token",
-  "server.frozen": "see why by `agent-relay freeze`, end it by `agent-relay unfreeze`",
+  "server.frozen": "see why and how it ends by `agent-relay freeze`",
   "server.damaged": "stop the relay and restore a backup: `agent-relay restore FILE`",
   "federation.disabled": "federation is on once AGENT_FEDERATION_ENDPOINT_URL is set",
   "agent.not_found": "list the agents by `agent-relay agents`",

@@ -7,6 +7,7 @@ import {
   type CommandResult,
   type OperatorCommand,
 } from "./operator-command.ts";
+import { getUnfreezeRemedy } from "./unfreeze-remedy.ts";
 
 type Overview = Extract<
   Awaited<ReturnType<CommandCall["client"]["getOverview"]>>,
@@ -38,10 +39,16 @@ export const stateCommands = {
       const reason = args.join(" ").trim();
       // An empty variable of a script must not look like a freeze that was done.
       if (args.length > 0 && reason === "") return usageFault("the reason must not be empty");
-      const answer =
-        args.length === 0 ? await client.getFreeze() : await client.freeze({ body: { reason } });
+      if (args.length > 0) {
+        const answer = await client.freeze({ body: { reason } });
+        if (!answer.ok) return answer;
+        return { ok: true, body: answer.body, blocks: describeFreeze(answer.body) };
+      }
+      const answer = await client.getFreeze();
       if (!answer.ok) return answer;
-      return { ok: true, body: answer.body, blocks: describeFreeze(answer.body) };
+      const { body } = answer;
+      const remedy = body.frozen ? [getUnfreezeRemedy(body)] : [];
+      return { ok: true, body, blocks: [...describeFreeze(body), ...remedy] };
     },
   },
   unfreeze: {
@@ -158,7 +165,7 @@ function listNeeds(overview: Overview): readonly Block[] {
   const { jobs, books, freeze } = overview;
   const late = jobs.filter(({ ok }) => !ok).map(({ job }) => job);
   const needs = [
-    ...(freeze.frozen ? ["frozen: unfreeze"] : []),
+    ...(freeze.frozen ? [`frozen: ${getUnfreezeRemedy(freeze)}`] : []),
     ...(withdrawals_pending > 0 ? [`${withdrawals_pending} withdrawals wait: withdrawals`] : []),
     ...(disputes_pending > 0 ? [`${disputes_pending} disputes to decide: disputes`] : []),
     ...(outbox_failed > 0 ? [`${outbox_failed} settlements failed: outbox --state failed`] : []),

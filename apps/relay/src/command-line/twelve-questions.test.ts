@@ -140,9 +140,10 @@ describe("after a day of work each question has one command", () => {
     expect(await run("freeze the disk is full")).toMatchObject({ code: 0 });
     const { out } = await run("freeze");
     expect(out).toMatch(/FROZEN since \S+ by operator: the disk is full/);
+    expect(out).toContain("end it by `agent-relay unfreeze`");
     const status = (await run("status")).out;
     expect(status).toContain("FROZEN");
-    expect(status).toContain("! frozen: unfreeze");
+    expect(status).toContain("! frozen: end it by `agent-relay unfreeze`");
     const refused = await run(`deposit ${boss.agentId} 5`, { reference: "wire 9" });
     expect(refused.code).toBe(1);
     expect(refused.errors).toContain("the disk is full (server.frozen)");

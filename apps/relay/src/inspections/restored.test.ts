@@ -19,6 +19,8 @@ test("IS26: a relay restored from a backup leaves the parties time to say again 
   await restoreStored(AGENT_DB_PATH, backup, t.clock.now());
   t = await startTestRelay({ AGENT_DB_PATH }, 2, t.clock);
   await t.clock.advance(5_000);
+  const freeze = await t.asOperator("GET", "/api/v1/admin/freeze");
+  expect(freeze.body).toMatchObject({ frozen: true, restored: true });
   const unfrozen = await t.asOperator("POST", "/api/v1/admin/unfreeze", { restored: true });
   expect(unfrozen.status).toBe(200);
   await t.relay.tick();

@@ -8,7 +8,7 @@ const calm = {
   outbox_failed: 0,
   jobs: [{ job: "tick", ok: true, age_ms: 0, failures: 0 }],
   books: { at: 1, consistent: true },
-  freeze: { frozen: false, reason: null, since: null, by: null },
+  freeze: { frozen: false, reason: null, since: null, by: null, restored: false },
   peers: { active: 2 },
 };
 
@@ -25,7 +25,7 @@ test.each([
   [{ books: { at: 1, consistent: false } }, "the books do not balance", "#/money/books", "money"],
   [{ peers: { suspended: 1 } }, "1 peer suspended", "#/federation", "federation"],
   [
-    { freeze: { frozen: true, reason: "x", since: 1, by: null } },
+    { freeze: { frozen: true, reason: "x", since: 1, by: null, restored: false } },
     "the relay is frozen",
     "#/freeze",
     "freeze",

@@ -16,6 +16,10 @@ const Frozen = v.object({
 export const FreezeReport = v.object({
   ...Frozen.entries,
   by: describeAs(v.nullable(v.string()), "The operator that froze it; null where that is unknown."),
+  restored: describeAs(
+    v.boolean(),
+    "Whether it is frozen because its database was restored from a backup. The end of the freeze then needs the member `restored`.",
+  ),
 });
 export type FreezeReport = v.InferInput<typeof FreezeReport>;
 
