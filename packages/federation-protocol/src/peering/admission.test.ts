@@ -115,12 +115,15 @@ describe("A3: a relay that the operator removed", () => {
 
 describe("A3: of credit limits after a handshake,", () => {
   const left = { creditLimit: 5, operatorRemoval: null };
+  const none = { creditLimit: 0, operatorRemoval: null };
   const once = { creditLimit: 5, operatorRemoval: "lifted" } as const;
   const removed = { creditLimit: 5, operatorRemoval: "in_force" } as const;
   it.each([
     ["a new peer gets the initial one", null, false, 1_000, 1_000],
     ["a returning peer gets the one that it had", left, false, 1_000, 5],
-    ["a peer that the operator adds anew gets at least the initial one", left, true, 1_000, 1_000],
+    ["a peer without credit that the operator adds gets the initial one", none, true, 1_000, 1_000],
+    ["a peer without credit that returns has none still", none, false, 1_000, 0],
+    ["a peer that the operator adds anew keeps a lower one", left, true, 1_000, 5],
     ["a peer that the operator adds anew keeps a higher one", left, true, 3, 5],
     ["a removed peer that the operator adds keeps the operator's", removed, true, 1_000, 5],
     ["a formerly removed peer that the operator adds keeps the operator's", once, true, 1_000, 5],

@@ -67,17 +67,17 @@ export function checkProposalAdmission(
 }
 
 /**
- * Returns a peer's credit limit after a handshake. That of a former peering stays, unless the
- * operator adds the peer anew; for a peer that the operator once removed, only the operator sets
- * it.
+ * Returns a peer's credit limit after a handshake. A limit above 0 stays, so that a peer whose limit the
+ * operator lowered does not get more by being added again. A peer without credit gets the initial limit
+ * when the operator adds it; for one that the operator once removed, only the operator sets it.
  */
 export function computeCreditAfterHandshake<Amount extends number>(
   known: { readonly creditLimit: Amount; readonly operatorRemoval: OperatorRemoval } | null,
   { added, initial }: { readonly added: boolean; readonly initial: Amount },
 ): Amount {
   if (known === null) return initial;
-  if (known.operatorRemoval !== null || !added) return known.creditLimit;
-  return initial > known.creditLimit ? initial : known.creditLimit;
+  const keeps = known.operatorRemoval !== null || !added || known.creditLimit > 0;
+  return keeps ? known.creditLimit : initial;
 }
 
 /**
