@@ -52,6 +52,7 @@ const ALLOWED: Readonly<Record<string, readonly [collections: number, reason: st
   "src/http/server/mount-operations.ts": [1, "the operations of the contract"],
   "src/identity/tokens.ts": [1, "verified tokens, ended by the change `tokens`"],
   "src/inspections/acceptance/offer-filter.ts": [1, "of one call"],
+  "src/inspections/count-changes.ts": [1, "of one call"],
   "src/jobs.ts": [2, "the runs of this process's jobs"],
   "src/log/entries/list-settled-tasks.ts": [1, "of one call"],
   "src/log/entries/list-uncovered-entries.ts": [1, "of one call"],

@@ -1,6 +1,7 @@
 import { compile, param, params, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { InspectionRow } from "../storage/tables/inspections.ts";
+import type { InspectionCountRow, InspectionRow } from "../storage/tables/inspections.ts";
+import { computeCountChanges, type CountedParts } from "./count-changes.ts";
 
 const inspectionByTask = compile<{ task_id: string }>()(
   queryBuilder.selectFrom("inspections").selectAll().where("task_id", "=", param("task_id")),
@@ -80,14 +81,50 @@ const updateQuery = compile<InspectionRow & { old_state: string; old_deadline: n
     .where("deadline", "=", param("old_deadline")),
 );
 
-/** Stores the next state of an open inspection; false if it is no longer in the state of `before`. */
+const COUNT_COLUMNS = [
+  "submitter_closed",
+  "submitter_rejected",
+  "submitter_lost",
+  "executor_closed",
+  "executor_rejected",
+  "executor_lost",
+  "arbiter_opened",
+  "arbiter_decided",
+  "arbiter_undecided",
+  "arbiter_passed",
+] as const;
+
+const addCounts = compile<InspectionCountRow>()(
+  queryBuilder
+    .insertInto("inspection_counts")
+    .values(params("agent_id", ...COUNT_COLUMNS))
+    .onConflict((conflict) =>
+      conflict
+        .column("agent_id")
+        .doUpdateSet(
+          Object.fromEntries(
+            COUNT_COLUMNS.map((column) => [
+              column,
+              sql`${sql.ref(`inspection_counts.${column}`)} + ${sql.ref(`excluded.${column}`)}`,
+            ]),
+          ),
+        ),
+    ),
+);
+
+/**
+ * Stores the next state of an open inspection, with the figures in which it then counts; false if it is no longer
+ * in the state of `before`. A new one counts in none.
+ */
 export async function updateInspection(
   tx: Tx,
-  before: Pick<InspectionRow, "state" | "deadline">,
+  before: CountedParts & Pick<InspectionRow, "state" | "deadline">,
   after: InspectionRow,
 ): Promise<boolean> {
   const guard = { old_state: before.state, old_deadline: before.deadline };
-  return (await tx.run(updateQuery, { ...after, ...guard })) === 1;
+  if ((await tx.run(updateQuery, { ...after, ...guard })) !== 1) return false;
+  for (const change of computeCountChanges(before, after)) await tx.run(addCounts, change);
+  return true;
 }
 
 const dueInspections = compile<{ until: number; limit: number }>()(

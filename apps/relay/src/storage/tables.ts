@@ -30,7 +30,7 @@ import type {
 } from "./tables/federation.ts";
 import type { IdempotencyKeyRow } from "./tables/http.ts";
 import type { RelayIdentityRow, RelaySuccessionRow, SpentTokenRow } from "./tables/identity.ts";
-import type { InspectionRow } from "./tables/inspections.ts";
+import type { InspectionCountRow, InspectionRow } from "./tables/inspections.ts";
 import type { LedgerRow } from "./tables/ledger.ts";
 import type {
   LogEntryRow,
@@ -106,6 +106,7 @@ export interface Tables {
   receipts: ReceiptRow;
   nested_receipts: NestedReceiptRow;
   inspections: InspectionRow;
+  inspection_counts: InspectionCountRow;
   accounts: AccountRow;
   postings: PostingRow;
   deposit_references: DepositReferenceRow;

@@ -3,7 +3,7 @@ import type { Attempt } from "../../routing/attempt.ts";
 import type { Services } from "../../services.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { TaskAcceptance } from "../../tasks/task-view.ts";
-import { countInspections } from "../reading/count-store.ts";
+import { loadAgentInspections } from "../reading/agent-inspections.ts";
 import { mayArbitrate } from "./may-arbitrate.ts";
 import { checkSubmitter } from "./check-submitter.ts";
 import { findOffer, hasRoom } from "./find-offer.ts";
@@ -69,7 +69,7 @@ export async function acceptTerms(
     attempts: [first, ...fallbacks],
     acceptance: {
       acceptance: buildTerms(services, terms),
-      submitter_inspections: await countInspections(read, "submitter", submitterId),
+      submitter_inspections: (await loadAgentInspections(read, submitterId)).as_delegator,
     },
   };
 }

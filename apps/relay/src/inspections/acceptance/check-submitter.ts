@@ -17,7 +17,12 @@ export async function checkSubmitter(
   const rejectedOrDisputed = await countRejected(read, submitterId);
   // Most submitters have too few for the limit, whatever they began.
   if (!hasTooManyRejections({ rejectedOrDisputed, begunIn30Days: 0 })) return undefined;
-  const begunIn30Days = await countBegun(read, { agent_id: submitterId, since: now - MONTH_MS });
+  // More than ten times as many are enough for any limit, and a long history is not counted to its end.
+  const begunIn30Days = await countBegun(read, {
+    agent_id: submitterId,
+    since: now - MONTH_MS,
+    limit: 10 * rejectedOrDisputed + 1,
+  });
   return hasTooManyRejections({ rejectedOrDisputed, begunIn30Days })
     ? refuse("dispute.too_many")
     : undefined;

@@ -1,5 +1,5 @@
 import type { Services } from "../../services.ts";
-import { countOpenDisputes, countOperatorDisputes } from "./count-store.ts";
+import { countOpenDisputes, findInspectionCounts } from "./count-store.ts";
 
 /** Returns the terms of inspections at this relay, and how its operator has decided until now. */
 export async function loadDisputeTerms({
@@ -8,13 +8,16 @@ export async function loadDisputeTerms({
   storage,
 }: Pick<Services, "config" | "identity" | "storage">) {
   const { answerMs, decisionMs, feeRate, feeMin, windowMinMs } = config.disputes;
+  const counts = await findInspectionCounts(storage.read, identity.relayId);
   return {
     answer_ms: answerMs,
     decision_ms: decisionMs,
     fee_rate: feeRate,
     fee_min: feeMin,
     window_min_ms: windowMinMs,
-    ...(await countOperatorDisputes(storage.read, identity.relayId)),
+    opened: counts?.arbiter_opened ?? 0,
+    decided: counts?.arbiter_decided ?? 0,
+    undecided: counts?.arbiter_undecided ?? 0,
   };
 }
 

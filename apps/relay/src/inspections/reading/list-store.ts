@@ -1,4 +1,11 @@
-import { compile, param, queryBuilder, sql } from "../../storage/queries/compiled-query.ts";
+import {
+  compile,
+  param,
+  queryBuilder,
+  type RawBuilder,
+  sql,
+} from "../../storage/queries/compiled-query.ts";
+import { indexedBy } from "../../storage/queries/fragments.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { InspectionRow } from "../../storage/tables/inspections.ts";
 
@@ -14,62 +21,100 @@ export interface InspectionQuery {
   readonly closed_after: number;
 }
 
-const stateIs = sql<boolean>`(${param("state")} = '' or state = ${param("state")})`;
+const STATES = ["inspecting", "rejected", "disputed", "closed"] as const;
+type State = (typeof STATES)[number];
 
-const selectPage = queryBuilder
-  .selectFrom("inspections")
-  .selectAll()
-  .where("task_id", "<", param("before"))
-  .where(stateIs)
-  .orderBy("task_id", "desc")
-  .limit(param("limit"));
+/** Selects the ids of a page, if its state is asked for. */
+const pageOf = (state: State, source: RawBuilder<unknown>) => sql`
+  select task_id from (
+    select task_id from ${source}
+      and task_id < ${param("before")} and ${param("state")} in ('', ${sql.lit(state)})
+    order by task_id desc limit ${param("limit")}) as page`;
 
-const ofDelegator = compile<InspectionQuery>()(
-  selectPage.where("submitter_id", "=", param("agent_id")),
-);
-const ofExecutor = compile<InspectionQuery>()(
-  selectPage.where("executor_id", "=", param("agent_id")),
-);
-/** As `isArbiterInCharge`, whose cases end at a deadline that the job may not have seen yet. */
-const isArbiter = sql<boolean>`(arbiter_id = ${param("agent_id")} and contested_at is not null
-  and (deadline > ${param("now")} or closed_at > ${param("closed_after")}))`;
-const ofArbiter = compile<InspectionQuery>()(selectPage.where(isArbiter));
-const ofAnyRole = compile<InspectionQuery>()(
-  selectPage.where((where) =>
-    where.or([
-      where("submitter_id", "=", param("agent_id")),
-      where("executor_id", "=", param("agent_id")),
-      isArbiter,
-    ]),
+/** Each state has a page of its own in the index of a party, so that no state is looked for among the others. */
+const pagesOfParty = (party: "submitter_id" | "executor_id") =>
+  STATES.map((state) =>
+    pageOf(
+      state,
+      sql`inspections
+        where ${sql.ref(party)} = ${param("agent_id")} and state = ${sql.lit(state)}`,
+    ),
+  );
+
+const MAX_CLOSED_DISPUTES = 10_000;
+
+/**
+ * As `isArbiterInCharge`, whose cases end at a deadline that the job may not have seen yet. Its open cases are few,
+ * and of those that it may still read the last closed ones are listed, because their order is not that of tasks.
+ */
+const pagesOfArbiter = [
+  pageOf(
+    "disputed",
+    sql`inspections ${indexedBy("disputes_waiting")}
+      where arbiter_id = ${param("agent_id")} and state = 'disputed' and deadline > ${param("now")}`,
   ),
-);
+  pageOf(
+    "closed",
+    sql`(
+      select task_id from inspections
+      where arbiter_id = ${param("agent_id")} and contested_at is not null and closed_at is not null
+        and closed_at > ${param("closed_after")}
+      order by closed_at desc limit ${sql.lit(MAX_CLOSED_DISPUTES)}) as last_closed where true`,
+  ),
+];
 
-const queries = {
-  delegator: ofDelegator,
-  executor: ofExecutor,
-  arbiter: ofArbiter,
-  all: ofAnyRole,
+/** Merges pages, of which a task may be in several. */
+const compilePage = (pages: readonly RawBuilder<unknown>[]) =>
+  compile<InspectionQuery>()(
+    sql<InspectionRow>`
+      select inspections.* from (
+        select task_id from (${sql.join(pages, sql` union `)}) as pages
+        order by task_id desc limit ${param("limit")}) as page
+      join inspections on inspections.task_id = page.task_id
+      order by page.task_id desc`,
+  );
+
+export const inspectionsByRole = {
+  delegator: compilePage(pagesOfParty("submitter_id")),
+  executor: compilePage(pagesOfParty("executor_id")),
+  arbiter: compilePage(pagesOfArbiter),
+  all: compilePage([
+    ...pagesOfParty("submitter_id"),
+    ...pagesOfParty("executor_id"),
+    ...pagesOfArbiter,
+  ]),
 } as const;
 
 /** Newest task first. */
 export function listInspectionsOf(
   read: Reader,
-  role: keyof typeof queries,
+  role: keyof typeof inspectionsByRole,
   query: InspectionQuery,
 ): Promise<InspectionRow[]> {
-  return read.all(queries[role], query);
+  return read.all(inspectionsByRole[role], query);
 }
 
 type EveryInspectionQuery = Pick<InspectionQuery, "state" | "before" | "limit">;
 
-const ofEveryAgent = compile<EveryInspectionQuery>()(selectPage);
+const everyPage = queryBuilder
+  .selectFrom("inspections")
+  .selectAll()
+  .where("task_id", "<", param("before"))
+  .orderBy("task_id", "desc")
+  .limit(param("limit"));
+const ofEveryAgent = compile<Omit<EveryInspectionQuery, "state">>()(everyPage);
+export const inspectionsOfState = compile<EveryInspectionQuery>()(
+  everyPage.where("state", "=", param("state")),
+);
 
 /** Lists the inspections of all tasks, newest task first. */
 export function listEveryInspection(
   read: Reader,
-  query: EveryInspectionQuery,
+  { state, ...page }: EveryInspectionQuery,
 ): Promise<InspectionRow[]> {
-  return read.all(ofEveryAgent, query);
+  return state === ""
+    ? read.all(ofEveryAgent, page)
+    : read.all(inspectionsOfState, { state, ...page });
 }
 
 const waitingDisputes = compile<{ arbiter_id: string; after: string; limit: number }>()(

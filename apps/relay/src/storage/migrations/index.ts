@@ -46,6 +46,7 @@ import { inspections } from "./048-inspections.ts";
 import { approvalArguments } from "./049-approval-arguments.ts";
 import { consoleFigures } from "./050-console-figures.ts";
 import { logSegments } from "./051-log-segments.ts";
+import { inspectionPages } from "./052-inspection-pages.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -97,4 +98,5 @@ export const migrations = [
   approvalArguments,
   consoleFigures,
   logSegments,
+  inspectionPages,
 ];

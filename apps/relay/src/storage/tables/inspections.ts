@@ -45,3 +45,23 @@ export interface InspectionRow {
   passed_at: number | null;
   closed_at: number | null;
 }
+
+/**
+ * The figures of an agent's inspections in each of its roles, without those between agents that count as one.
+ * `updateInspection` keeps them with the rows that they count.
+ */
+export interface InspectionCountRow {
+  agent_id: string;
+  submitter_closed: number;
+  submitter_rejected: number;
+  submitter_lost: number;
+  executor_closed: number;
+  executor_rejected: number;
+  executor_lost: number;
+  /** Disputes of which it is or was the last arbiter. */
+  arbiter_opened: number;
+  arbiter_decided: number;
+  arbiter_undecided: number;
+  /** Disputes that went to the operator, because it did not decide in time. */
+  arbiter_passed: number;
+}
