@@ -37,7 +37,7 @@ export function DisputesPage() {
   );
 }
 
-/** The disputes that wait for the operator's decision, oldest first. */
+/** The disputes that wait for the operator's decision, the largest sum first. */
 function WaitingDisputes() {
   const [version, setVersion] = useState(0);
   const loadPage = useListPages("listDisputes", {}, inspectionsOf);

@@ -5,6 +5,7 @@ import {
   beginDispute,
   createParties,
   giveVerdict,
+  putOffer,
   ruleAsOperator,
 } from "../../../test/inspections.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
@@ -66,4 +67,35 @@ test("the overview counts the disputes that the operator must decide, and no oth
   expect(await countPending()).toBe(1);
   await ruleAsOperator(t, own, 0.5);
   expect(await countPending()).toBe(0);
+});
+
+test("IS29: disputes about next to nothing stand behind one of two dollars, and pages show each of them once", async () => {
+  const parties = await createParties(t);
+  const dispute = async (price: number) => {
+    await putOffer(t, parties.worker, { price });
+    const { task } = await beginDispute(t, parties, { named: false });
+    await t.clock.advance(1);
+    return task.task_id;
+  };
+  const worthless = [await dispute(0.000001), await dispute(0.000001), await dispute(0.000001)];
+  const half = [await dispute(0.5), await dispute(0.5)];
+  const large = await dispute(2);
+  const seen: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const query = `?limit=2${cursor === "" ? "" : `&cursor=${cursor}`}`;
+    const { status, body } = await t.asOperator("GET", `/api/v1/admin/disputes${query}`);
+    expect(status).toBe(200);
+    seen.push(...(body["inspections"] as Inspection[]).map(({ task_id }) => task_id));
+    cursor = body["next_cursor"] as string | null;
+  }
+  expect(seen).toEqual([large, ...half, ...worthless]);
+});
+
+test("the cursor of a list of other inspections is refused for disputes", async () => {
+  const parties = await createParties(t);
+  await beginCase(t, parties);
+  const { body } = await t.asOperator("GET", "/api/v1/admin/inspections?limit=1");
+  const cursor = String(body["next_cursor"]);
+  const { status } = await t.asOperator("GET", `/api/v1/admin/disputes?cursor=${cursor}`);
+  expect(status).toBe(400);
 });

@@ -4,7 +4,7 @@ import { onlyOn } from "../../../test/engine/engine.ts";
 import { migrate } from "../../storage/database/migrate.ts";
 import { migrations } from "../../storage/migrations/index.ts";
 import type { CompiledText } from "../../storage/queries/compiled-query.ts";
-import { inspectionsByRole, inspectionsOfState } from "./list-store.ts";
+import { inspectionsByRole, inspectionsOfState, waitingDisputes } from "./list-store.ts";
 
 /** Lists where SQLite reads inspections for a statement. It sorts no more than a page of each. */
 function explain({ text, names }: CompiledText<never>): string[] {
@@ -46,6 +46,16 @@ test.runIf(onlyOn("sqlite"))(
   () => {
     expect(explain(inspectionsOfState)).toEqual([
       "SEARCH inspections USING INDEX inspections_by_state (state=? AND task_id<?)",
+    ]);
+  },
+);
+
+test.runIf(onlyOn("sqlite"))(
+  "IS30: a page of waiting disputes is read from its place in an index",
+  () => {
+    expect(explain(waitingDisputes)).toEqual([
+      "SEARCH inspections USING INDEX disputes_waiting (arbiter_id=? AND state=? AND due=? AND task_id>?)",
+      "SEARCH inspections USING INDEX disputes_waiting (arbiter_id=? AND state=? AND due<?)",
     ]);
   },
 );

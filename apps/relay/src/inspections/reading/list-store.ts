@@ -117,22 +117,50 @@ export function listEveryInspection(
     : read.all(inspectionsOfState, { state, ...page });
 }
 
-const waitingDisputes = compile<{ arbiter_id: string; after: string; limit: number }>()(
+/** A place in the list of waiting disputes: after the task of that id, whose sum due is `due`. */
+export interface WaitingPlace {
+  readonly due: number;
+  readonly task_id: string;
+}
+
+interface WaitingQuery extends WaitingPlace {
+  readonly arbiter_id: string;
+  readonly limit: number;
+}
+
+const waitingPage = queryBuilder
+  .selectFrom("inspections")
+  .selectAll()
+  .where("arbiter_id", "=", param("arbiter_id"))
+  .where("state", "=", sql.lit("disputed"))
+  .orderBy("due", "desc")
+  .orderBy("task_id")
+  .limit(param("limit"));
+
+/** Equal sums are a part of their own, because one condition for both would pass by all of them. */
+export const waitingDisputes = compile<WaitingQuery>()(
   queryBuilder
-    .selectFrom("inspections")
+    .selectFrom(
+      waitingPage
+        .where("due", "=", param("due"))
+        .where("task_id", ">", param("task_id"))
+        .as("equal"),
+    )
     .selectAll()
-    .where("arbiter_id", "=", param("arbiter_id"))
-    .where("contested_at", "is not", null)
-    .where("closed_at", "is", null)
-    .where("task_id", ">", param("after"))
+    .unionAll(
+      queryBuilder
+        .selectFrom(waitingPage.where("due", "<", param("due")).as("smaller"))
+        .selectAll(),
+    )
+    .orderBy("due", "desc")
     .orderBy("task_id")
     .limit(param("limit")),
 );
 
-/** Lists the open disputes of an arbiter, oldest task first. */
-export function listWaitingDisputes(
-  read: Reader,
-  query: { arbiter_id: string; after: string; limit: number },
-): Promise<InspectionRow[]> {
+/**
+ * Lists the open disputes of an arbiter, the largest sum due first and of equal sums the oldest task. Cases that
+ * stand before another one then hold at least as much money each, so it costs something to hide it.
+ */
+export function listWaitingDisputes(read: Reader, query: WaitingQuery): Promise<InspectionRow[]> {
   return read.all(waitingDisputes, query);
 }

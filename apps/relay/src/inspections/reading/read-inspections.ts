@@ -5,12 +5,7 @@ import {
   type Operations,
   type QueryOf,
 } from "@agent/wire";
-import {
-  createPageAnswer,
-  textAscending,
-  textDescending,
-  type PageQuery,
-} from "../../http/paging/page.ts";
+import { createPageAnswer, textDescending, type PageQuery } from "../../http/paging/page.ts";
 import type { Services } from "../../services.ts";
 import { findReadableInspection, type InspectionPath, type ReadServices } from "./find-readable.ts";
 import { toInspectionView } from "./inspection-view.ts";
@@ -76,16 +71,26 @@ export function listAllInspections(
   });
 }
 
-/** Lists the disputes that wait for the operator, oldest task first. */
+/** A place of `listWaitingDisputes` as a text, which begins with the sum; the first is before any sum. */
+const waitingOrder = {
+  form: /^\d{1,15}:[\x21-\x7e]+$/,
+  start: "999999999999999:",
+  keyFrom: String,
+} as const;
+
+/** Lists the disputes that wait for the operator, the largest sum first and of equal sums the oldest task. */
 export function listDisputes(
   { storage, identity }: Pick<Services, "storage" | "identity">,
   query: PageQuery,
 ): Promise<Answer<Operations["listDisputes"]>> {
   return createPageAnswer(query, {
-    order: textAscending,
-    find: (after, limit) =>
-      listWaitingDisputes(storage.read, { arbiter_id: identity.relayId, after, limit }),
-    keyOf: ({ task_id }) => task_id,
+    order: waitingOrder,
+    find: (place, limit) => {
+      const end = place.indexOf(":");
+      const after = { due: Number(place.slice(0, end)), task_id: place.slice(end + 1) };
+      return listWaitingDisputes(storage.read, { arbiter_id: identity.relayId, ...after, limit });
+    },
+    keyOf: ({ due, task_id }) => `${due}:${task_id}`,
     show: (rows) => ({ inspections: rows.map(toInspectionView) }),
   });
 }

@@ -173,7 +173,8 @@ export const inspections = {
   listDisputes: defineOperation({
     method: "GET",
     path: "/api/v1/admin/disputes",
-    summary: "List the disputes that wait for the operator's decision, oldest first.",
+    summary:
+      "List the disputes that wait for the operator's decision, the largest sum due first and of equal sums the oldest task.",
     section: "Operator",
     auth: "master",
     tier: "read",
