@@ -1,6 +1,6 @@
 import { signVote } from "@agent/client";
 import type { TestAgent } from "@agent/testkit";
-import type { Approval, ApprovalDecision } from "@agent/wire";
+import { limits, type Approval, type ApprovalDecision } from "@agent/wire";
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
@@ -24,6 +24,16 @@ export async function requestApproval(
   });
   if (status !== 201) throw new Error(JSON.stringify(body));
   return body as unknown as Approval;
+}
+
+/** Requests as many approvals as may wait for an approver at once, or fewer. */
+export async function requestManyApprovals(
+  t: Pick<TestRelay, "as">,
+  agent: TestAgent,
+  approvers: readonly TestAgent[],
+  count: number = limits.pendingApprovals,
+): Promise<void> {
+  for (let index = 0; index < count; index += 1) await requestApproval(t, agent, approvers);
 }
 
 /** Returns the relay's did:key from its identity document. */

@@ -14,7 +14,7 @@ import { createDeviceCaller } from "./device/device-caller.ts";
 import type { PairedDevice } from "./device/device-store.ts";
 import { createTokenMinter } from "./device/token-minter.ts";
 import { OwnerContextProvider } from "./owner-context.ts";
-import { useVotableApprovals } from "./use-votable-approvals.ts";
+import { useVotableCount } from "./use-votable-approvals.ts";
 import { AccountPage } from "./pages/account-page.tsx";
 import { ApprovalsPage } from "./pages/approvals-page.tsx";
 import { CredentialsPage } from "./pages/credentials-page.tsx";
@@ -105,7 +105,7 @@ function AgentName({ agentId }: { agentId: string }) {
 }
 
 function OwnerMenu({ path }: { path: string }) {
-  const waiting = useVotableApprovals().body?.length ?? 0;
+  const waiting = useVotableCount();
   return (
     <nav class="frame-links" aria-label="My agent">
       {PAGES.map(([name, title]) => (

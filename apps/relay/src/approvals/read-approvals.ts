@@ -28,11 +28,15 @@ export async function listApprovals(
   agent_id: string,
   query: QueryOf<Operations["listApprovals"]>,
 ): Promise<Answer<Operations["listApprovals"]>> {
-  const { as, status = "" } = query;
-  const find = as === "approver" ? listApprovalsByApprover : listApprovalsByAgent;
+  const { as, status = "", requester = "" } = query;
   return createPageAnswer(query, {
     order: textDescending,
-    find: (before, limit) => find(read, { agent_id, status, before, limit }),
+    find: (before, limit) => {
+      const wanted = { agent_id, status, before, limit };
+      return as === "approver"
+        ? listApprovalsByApprover(read, { ...wanted, requester })
+        : listApprovalsByAgent(read, wanted);
+    },
     keyOf: ({ sequence }) => sequence,
     show: async (rows) => ({
       approvals: await Promise.all(rows.map((row) => loadApproval(read, row))),

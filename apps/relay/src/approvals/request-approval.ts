@@ -1,11 +1,12 @@
-import { canonicalize } from "@agent/crypto";
-import { hashQuorum, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { canonicalize, uuidV7 } from "@agent/crypto";
+import { hashQuorum, limits, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
-import { findApproval, insertApproval } from "./store.ts";
+import { checkPendingLimit } from "./check-pending-limit.ts";
+import { countPendingByApprover, findApproval, insertApproval } from "./store.ts";
 import { loadApproval } from "./load-approval.ts";
 
 type RequestApproval = Operations["requestApproval"];
@@ -35,6 +36,11 @@ export async function requestApproval(
         approval.quorum_hash === hashQuorum(body);
       return isSame ? { status: 200 as const, body: approval } : refuse("approval.id_taken");
     }
+    const approvers = new Set(body.quorum_approvers);
+    const after = uuidV7(now - limits.pendingApprovalMs, new Uint8Array(10));
+    const pending = await countPendingByApprover(tx, { agent_id: agentId, after });
+    const refusal = checkPendingLimit(pending, approvers);
+    if (refusal !== undefined) return refusal;
     const row = {
       agent_id: agentId,
       approval_id,
@@ -47,7 +53,7 @@ export async function requestApproval(
       resolved_at: null,
       arguments: body.arguments === undefined ? null : canonicalize(body.arguments),
     };
-    await insertApproval(tx, row, new Set(body.quorum_approvers));
+    await insertApproval(tx, row, approvers);
     const action = "approval.requested";
     await recordAudit(tx, now, caller, { agentId, action, detail: approval_id });
     return { status: 201 as const, body: await loadApproval(tx, row) };

@@ -1,5 +1,6 @@
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
+import { BLOCKED, UNKNOWN } from "../trust/levels.ts";
 import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables/approvals.ts";
 
 export type ApprovalKey = Pick<ApprovalRow, "agent_id" | "approval_id">;
@@ -65,6 +66,30 @@ export async function insertApproval(
   await tx.run(insertApprovalQuery, approval);
   for (const approver_id of approvers)
     await tx.run(insertApproverQuery, { ...approval, approver_id });
+}
+
+/** The requests of an agent that wait for the vote of one approver. */
+export interface PendingCount {
+  readonly approver_id: string;
+  readonly count: number;
+}
+
+const pendingByApprover = compile<{ agent_id: string; after: string }>()(
+  sql<PendingCount>`
+    select vote.approver_id, count(*) as count
+    from approvals join approval_votes as vote
+      on vote.agent_id = approvals.agent_id and vote.approval_id = approvals.approval_id
+    where approvals.agent_id = ${param("agent_id")} and approvals.sequence > ${param("after")}
+      and approvals.status = 'pending' and vote.decision is null
+    group by vote.approver_id`,
+);
+
+/** Counts the requests of an agent after a sequence that wait for a vote, by their approvers. */
+export function countPendingByApprover(
+  read: Reader,
+  query: { agent_id: string; after: string },
+): Promise<PendingCount[]> {
+  return read.all(pendingByApprover, query);
 }
 
 type Vote = ApprovalKey & {
@@ -138,7 +163,28 @@ const approvalsByAgent = compile<ApprovalQuery>()(
     .limit(param("limit")),
 );
 
-const approvalsByApprover = compile<ApprovalQuery>()(
+/** A query by an approver; an empty `requester` matches any agent. */
+export interface ApproverQuery extends ApprovalQuery {
+  readonly requester: "known" | "unknown" | "";
+}
+
+const isKnown = sql`(approvals.agent_id = vote.approver_id
+  or exists (select 1 from approval_votes as earlier
+    where earlier.approver_id = vote.approver_id and earlier.agent_id = approvals.agent_id
+      and earlier.decision = 'approve')
+  or exists (select 1 from trust_records as own
+    where own.agent_id = vote.approver_id and own.remote_agent_id = approvals.agent_id
+      and own.trust_level > ${sql.lit(UNKNOWN)}))`;
+
+const matchesRequester = sql<boolean>`(${param("requester")} = ''
+  or ${param("requester")} = case when ${isKnown} then 'known' else 'unknown' end)`;
+
+const mayBeShown = sql<boolean>`(approvals.status != 'pending' or not exists (
+  select 1 from trust_records as own
+  where own.agent_id = vote.approver_id and own.remote_agent_id = approvals.agent_id
+    and own.trust_level = ${sql.lit(BLOCKED)}))`;
+
+const approvalsByApprover = compile<ApproverQuery>()(
   queryBuilder
     .selectFrom("approval_votes as vote")
     .innerJoin("approvals", (join) =>
@@ -150,6 +196,8 @@ const approvalsByApprover = compile<ApprovalQuery>()(
     .where("vote.approver_id", "=", param("agent_id"))
     .where("vote.sequence", "<", param("before"))
     .where(matchesStatus)
+    .where(matchesRequester)
+    .where(mayBeShown)
     .orderBy("vote.sequence", "desc")
     .limit(param("limit")),
 );
@@ -177,10 +225,13 @@ export function listApprovalsByAgent(read: Reader, query: ApprovalQuery): Promis
   return read.all(approvalsByAgent, query);
 }
 
-/** Lists the approvals that an agent may vote on, newest first. */
+/**
+ * Lists the approvals that an agent may vote on, newest first, without pending ones of agents that it
+ * has blocked.
+ */
 export function listApprovalsByApprover(
   read: Reader,
-  query: ApprovalQuery,
+  query: ApproverQuery,
 ): Promise<ApprovalRow[]> {
   return read.all(approvalsByApprover, query);
 }

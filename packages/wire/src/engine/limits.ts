@@ -88,6 +88,10 @@ export const limits = {
   goalEvents: 10_000,
 
   approvers: 50,
+  /** Requests of one agent that wait for the vote of one approver, among those of `pendingApprovalMs`. */
+  pendingApprovals: 200,
+  /** Older requests are not counted: agents wait no longer, and the relay ends no request. */
+  pendingApprovalMs: 3_600_000,
   /** Characters of the arguments of a call that approvers may see, in canonical JSON. */
   approvalArguments: 16_384,
   /** The arguments of a call that its approvers have not decided are kept for so long. */

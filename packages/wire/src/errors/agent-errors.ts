@@ -50,6 +50,10 @@ export const agentErrors = {
   },
   "approval.resolved": { status: 409, text: "Approval is already resolved" },
   "approval.already_voted": { status: 409, text: "Approver has already voted" },
+  "approval.too_many": {
+    status: 429,
+    text: "Requester has reached its maximum of pending approvals of an approver",
+  },
   "approval.id_taken": { status: 409, text: "Another approval has this id" },
   "approval.other_call": { status: 409, text: "Approval was given for another call" },
   "approval.not_approved": { status: 409, text: "Approval is pending, denied or already used" },

@@ -14,9 +14,10 @@ import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { AskDialog } from "../ask-dialog.tsx";
 import { signVoteByKey } from "../device/sign-vote.ts";
 import { useOwnerContext } from "../owner-context.ts";
-import { useVotableApprovals, type ShownApproval } from "../use-votable-approvals.ts";
+import { useVotableApprovals } from "../use-votable-approvals.ts";
 import { compareArguments, type ArgumentsVerdict } from "../views/compare-arguments.ts";
 import { describeVote } from "../views/describe-vote.ts";
+import type { ShownApproval } from "./load-votable.ts";
 
 type Decision = "approve" | "deny";
 
@@ -32,19 +33,46 @@ export function ApprovalsPage() {
     <>
       <h2>Waiting for your vote</h2>
       <AnswerView answer={waiting}>
-        {(approvals) =>
-          approvals.length === 0 ? (
-            <p class="empty">No call waits for your vote.</p>
-          ) : (
-            approvals.map((approval) => (
-              <ApprovalArticle key={approval.approval_id} approval={approval} onVoted={reload} />
-            ))
-          )
-        }
+        {({ known, unknown, isCut }) => (
+          <>
+            {known.length + unknown.length === 0 && (
+              <p class="empty">No call waits for your vote.</p>
+            )}
+            <ApprovalArticles approvals={known} onVoted={reload} />
+            {unknown.length > 0 && (
+              <p class="hint">
+                Your agent has neither ordered from the following agents nor approved a call of
+                theirs. Is one of them yours?
+              </p>
+            )}
+            <ApprovalArticles approvals={unknown} onVoted={reload} />
+            {isCut && <p class="hint">More calls wait than are read here.</p>}
+          </>
+        )}
       </AnswerView>
       <VotingKey />
       <h2>Asked before</h2>
       <PastApprovals key={turn} />
+    </>
+  );
+}
+
+function ApprovalArticles({
+  approvals,
+  onVoted,
+}: {
+  readonly approvals: readonly ShownApproval[];
+  readonly onVoted: () => void;
+}) {
+  return (
+    <>
+      {approvals.map((approval) => (
+        <ApprovalArticle
+          key={`${approval.agent_id} ${approval.approval_id}`}
+          approval={approval}
+          onVoted={onVoted}
+        />
+      ))}
     </>
   );
 }

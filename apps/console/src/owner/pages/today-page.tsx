@@ -8,7 +8,7 @@ import { showMoney } from "../../shared/format/show-amount.ts";
 import { browserEnvironment, usePageContext } from "../../shared/relay/page-context.ts";
 import { useAnswer, useLoaded } from "../../shared/relay/use-answer.ts";
 import { useOwnerContext } from "../owner-context.ts";
-import { useVotableApprovals } from "../use-votable-approvals.ts";
+import { useVotableCount } from "../use-votable-approvals.ts";
 import { loadDay, type FailedTask, type LoadedDay } from "./load-day.ts";
 import type { DaySummary } from "../views/summarize-day.ts";
 import { OpenTaskTable } from "./open-task-table.tsx";
@@ -34,7 +34,7 @@ export function TodayPage() {
 
 /** Says first what waits for the owner, or that nothing does. */
 function NeedsYou({ failed }: { failed: number }) {
-  const approvals = useVotableApprovals().body?.length ?? 0;
+  const approvals = useVotableCount();
   return (
     <p class={approvals + failed > 0 ? "needs" : "needs calm"} role="status">
       {approvals > 0 && (

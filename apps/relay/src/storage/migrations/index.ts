@@ -47,6 +47,7 @@ import { approvalArguments } from "./049-approval-arguments.ts";
 import { consoleFigures } from "./050-console-figures.ts";
 import { logSegments } from "./051-log-segments.ts";
 import { inspectionPages } from "./052-inspection-pages.ts";
+import { votesInFavour } from "./053-votes-in-favour.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -99,4 +100,5 @@ export const migrations = [
   consoleFigures,
   logSegments,
   inspectionPages,
+  votesInFavour,
 ];

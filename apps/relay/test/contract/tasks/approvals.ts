@@ -1,6 +1,13 @@
 import { signJson } from "@agent/crypto";
 import { buildLegacyApprovalVote } from "@agent/wire";
-import { approvalsPath, ARGS_HASH, requestApproval, useApproval, voteOn } from "../../approvals.ts";
+import {
+  approvalsPath,
+  ARGS_HASH,
+  requestApproval,
+  requestManyApprovals,
+  useApproval,
+  voteOn,
+} from "../../approvals.ts";
 import type { TestRelay } from "../../test-relay.ts";
 import type { Contract } from "../outcome.ts";
 
@@ -42,6 +49,11 @@ export const approvalsContract: Contract<
       const agent = await t.createAgent();
       await t.as(agent, "POST", approvalsPath(agent), bodyOf(agent.agentId));
       return t.as(agent, "POST", approvalsPath(agent), bodyOf(t.createUnknownAgent().agentId));
+    },
+    "approval.too_many": async (t) => {
+      const [agent, approver] = [await t.createAgent(), await t.createAgent()];
+      await requestManyApprovals(t, agent, [approver]);
+      return t.as(agent, "POST", approvalsPath(agent), bodyOf(approver.agentId));
     },
   },
 

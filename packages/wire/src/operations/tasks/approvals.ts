@@ -157,13 +157,13 @@ export const approvals = {
     tier: "write",
     body: RequestApprovalBody,
     ok: { 200: Approval, 201: Approval },
-    refusals: ["agent.not_found", "approval.id_taken"],
+    refusals: ["agent.not_found", "approval.id_taken", "approval.too_many"],
   }),
   listApprovals: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/approvals",
     summary:
-      "List the approvals an agent requested, or with `as=approver` those that it may vote on.",
+      "List the approvals an agent requested, or with `as=approver` those that it may vote on. Pending ones of agents that it blocked are left out.",
     section: "Approvals",
     auth: "bearer",
     audited: "session",
@@ -173,6 +173,10 @@ export const approvals = {
       as: describeAs(
         v.optional(v.literal("approver")),
         "With `approver` those that the agent may vote on.",
+      ),
+      requester: describeAs(
+        v.optional(v.picklist(["known", "unknown"])),
+        "Only with `as=approver`. `known` lists the calls of the approver itself, of agents whose calls it approved before, and of those that it trusts at least as `first_contact`; `unknown` lists the others.",
       ),
       status: describeAs(v.optional(ApprovalStatus), "Only approvals in this state."),
       ...pageQuery,

@@ -1,0 +1,99 @@
+import type { TestAgent } from "@agent/testkit";
+import { limits, type Approval } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  approvalsPath,
+  ARGS_HASH,
+  requestApproval,
+  requestManyApprovals,
+  voteOn,
+} from "../../test/approvals.ts";
+import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let stranger: TestAgent;
+let ann: TestAgent;
+let bob: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  [stranger, ann, bob] = [await t.createAgent(), await createBuyer(t, 100), await t.createAgent()];
+});
+afterEach(() => t.close());
+
+const ask = (agent: TestAgent, approvers: readonly TestAgent[], extra: object = {}) =>
+  t.as(agent, "POST", approvalsPath(agent), {
+    tool_name: "pay",
+    args_hash: ARGS_HASH,
+    quorum_required: 1,
+    quorum_approvers: approvers.map(({ agentId }) => agentId),
+    ...extra,
+  });
+
+/** Lists the ids of the agents whose calls wait for an approver. */
+async function listRequesters(approver: TestAgent, query = ""): Promise<string[]> {
+  const path = `${approvalsPath(approver)}?as=approver&status=pending${query}`;
+  const { body } = await t.as(approver, "GET", path);
+  return (body["approvals"] as Approval[]).map(({ agent_id }) => agent_id);
+}
+
+describe("many requests for approvals", () => {
+  test("many requests of one agent are refused at one approver, and not at others or from others", async () => {
+    await requestManyApprovals(t, stranger, [ann]);
+    const full = { status: 429, body: { code: "approval.too_many" } };
+    expect(await ask(stranger, [ann])).toMatchObject(full);
+    expect(await ask(stranger, [bob, ann])).toMatchObject(full);
+    expect(await ask(stranger, [bob])).toMatchObject({ status: 201 });
+    expect(await ask(bob, [ann])).toMatchObject({ status: 201 });
+  });
+
+  test("many requests of one agent make room when one is decided, and after an hour", async () => {
+    const first = await requestApproval(t, stranger, [ann]);
+    await requestManyApprovals(t, stranger, [ann], limits.pendingApprovals - 1);
+    const { approval_id } = first;
+    expect(await ask(stranger, [ann], { approval_id })).toMatchObject({ status: 200 });
+    await voteOn(t, first, ann, "deny");
+    expect(await ask(stranger, [ann])).toMatchObject({ status: 201 });
+    expect(await ask(stranger, [ann])).toMatchObject({ status: 429 });
+    await t.clock.advance(limits.pendingApprovalMs + 1);
+    expect(await ask(stranger, [ann])).toMatchObject({ status: 201 });
+  });
+});
+
+describe("the requests of agents that an approver knows", () => {
+  test("the requests of agents that an approver knows are listed apart from those of strangers", async () => {
+    const approved = await t.createAgent();
+    await voteOn(t, await requestApproval(t, approved, [ann]), ann);
+    const worker = await createSeller(t, 1);
+    const task = await submitAcceptedTask(t, ann, worker);
+    await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
+    const denied = await t.createAgent();
+    await voteOn(t, await requestApproval(t, denied, [ann]), ann, "deny");
+
+    for (const agent of [approved, worker, ann, denied]) {
+      await ask(agent, [ann, bob]);
+      await t.clock.advance(1);
+    }
+    await requestManyApprovals(t, stranger, [ann], limits.defaultPageSize);
+    expect(await listRequesters(ann)).not.toContain(approved.agentId);
+    const known = [ann, worker, approved].map(({ agentId }) => agentId);
+    expect(await listRequesters(ann, "&requester=known")).toEqual(known);
+    const others = await listRequesters(ann, "&requester=unknown&limit=200");
+    expect(new Set(others)).toEqual(new Set([stranger.agentId, denied.agentId]));
+    expect(await listRequesters(bob, "&requester=known")).toEqual([]);
+    expect(await listRequesters(bob, "&requester=unknown")).toHaveLength(4);
+  });
+
+  test("the requests of an agent that an approver has blocked are not listed to it while they wait", async () => {
+    const past = await requestApproval(t, stranger, [ann]);
+    await voteOn(t, past, ann);
+    await ask(stranger, [ann, bob]);
+    const path = `/api/v1/agents/${ann.agentId}/trust/${stranger.agentId}`;
+    await t.as(ann, "PUT", path, { trust_level: "blocked" });
+    expect(await listRequesters(ann)).toEqual([]);
+    expect(await listRequesters(ann, "&requester=known")).toEqual([]);
+    expect(await listRequesters(bob)).toEqual([stranger.agentId]);
+    const { body } = await t.as(ann, "GET", `${approvalsPath(ann)}?as=approver`);
+    expect(body["approvals"]).toMatchObject([{ approval_id: past.approval_id }]);
+  });
+});
