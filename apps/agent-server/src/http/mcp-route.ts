@@ -5,7 +5,6 @@ import {
   type McpHttpHandler,
 } from "@modelcontextprotocol/server";
 import type { Context } from "hono";
-import { callerKey } from "../caller.ts";
 import { readBody } from "./read-body.ts";
 import { toAuthInfo } from "./authentication/caller-info.ts";
 import { parseMessage } from "./parse-message.ts";
@@ -24,7 +23,7 @@ export function createMcpRoute(eras: {
     const { caller } = c.var;
     if (request.method !== "POST") {
       const authInfo = toAuthInfo(caller);
-      return sessions.handle(request, { callerKey: callerKey(caller), authInfo });
+      return sessions.handle(request, { caller, authInfo });
     }
     if (!isJsonContentType(request.headers.get("content-type") ?? undefined)) {
       return refuseRequest(c, "request.media_type");
@@ -37,7 +36,7 @@ export function createMcpRoute(eras: {
     const { value: parsedBody, isUnread } = parsed;
     const authInfo = toAuthInfo(caller, isUnread);
     return (await isLegacyRequest(request, parsedBody))
-      ? sessions.handle(request, { callerKey: callerKey(caller), authInfo, parsedBody })
+      ? sessions.handle(request, { caller, authInfo, parsedBody })
       : modern.fetch(request, { authInfo, parsedBody });
   };
 }

@@ -1,22 +1,29 @@
 import { createManualClock } from "@agent/testkit";
 import { expect, test } from "vitest";
+import type { PlaceHolder } from "../policy/place-holder.ts";
 import { createInFlightRequests } from "./fast-path/in-flight-requests.ts";
 import { createSessionTable, type Session } from "./session-table.ts";
 
-const limits = { idleMs: 1_000, max: 3, maxPerCaller: 2 };
+const limits = { idleMs: 1_000, perGroup: 3, perCaller: 2 };
+
+const holderOf = (caller: string): PlaceHolder => ({
+  caller,
+  group: caller === "owner" ? "owner" : "unknown",
+});
 
 function newTable() {
   const clock = createManualClock();
   const table = createSessionTable(limits, { ...clock, log: () => {} });
   const closed: string[] = [];
-  function open(sessionId: string, callerKey: string, change: Partial<Session> = {}): Session {
+  function open(sessionId: string, caller: string, change: Partial<Session> = {}): Session {
     const transport = {
       sessionId,
       handleRequest: async () => new Response(),
       close: async () => void closed.push(sessionId),
     };
     const use = { lastUsedAt: clock.now(), openStreams: 0 };
-    const session = { transport, callerKey, inFlight: createInFlightRequests(), ...use, ...change };
+    const holder = holderOf(caller);
+    const session = { transport, holder, inFlight: createInFlightRequests(), ...use, ...change };
     table.set(sessionId, session);
     return session;
   }
@@ -29,8 +36,27 @@ test("a caller at its limit loses its own oldest idle session", async () => {
   await clock.advance(1);
   open("first", "a").inFlight.add([1]);
   open("second", "a");
-  expect(table.makeRoom("a")).toBe(true);
+  expect(table.makeRoom(holderOf("a"))).toBe(true);
   expect(closed).toEqual(["second"]);
+});
+
+test("a caller's idle sessions give way to callers with fewer, and busy ones do not", () => {
+  const { table, closed, open } = newTable();
+  open("busy", "a").inFlight.add([1]);
+  open("idle", "a");
+  open("other", "b");
+  expect(table.makeRoom(holderOf("c"))).toBe(true);
+  open("new", "c");
+  expect(table.makeRoom(holderOf("d"))).toBe(false);
+  expect([closed, table.size]).toEqual([["idle"], 3]);
+});
+
+test("strangers use up no session of the owner", () => {
+  const { table, closed, open } = newTable();
+  for (const caller of ["a", "b", "c"]) open(caller, caller).inFlight.add([1]);
+  expect(table.makeRoom(holderOf("d"))).toBe(false);
+  expect(table.makeRoom(holderOf("owner"))).toBe(true);
+  expect(closed).toEqual([]);
 });
 
 test("a caller whose sessions are all busy gets no new one, and other callers keep theirs", () => {
@@ -38,8 +64,8 @@ test("a caller whose sessions are all busy gets no new one, and other callers ke
   open("other", "b");
   open("first", "a").inFlight.add([1]);
   open("second", "a").inFlight.add([1]);
-  expect(table.makeRoom("a")).toBe(false);
-  expect(table.makeRoom("c")).toBe(false);
+  expect(table.makeRoom(holderOf("a"))).toBe(false);
+  expect(table.makeRoom(holderOf("c"))).toBe(false);
   expect([closed, table.size]).toEqual([[], 3]);
 });
 

@@ -1,4 +1,6 @@
 import type { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { findPlace, type Place, type PlaceLimits } from "../policy/find-place.ts";
+import type { PlaceHolder } from "../policy/place-holder.ts";
 import type { Runtime } from "../runtime.ts";
 import type { InFlightRequests } from "./fast-path/in-flight-requests.ts";
 
@@ -8,16 +10,14 @@ export interface Session {
     "handleRequest" | "close" | "sessionId"
   >;
   /** Only the caller that opened a session may use it. */
-  readonly callerKey: string;
+  readonly holder: PlaceHolder;
   readonly inFlight: InFlightRequests;
   lastUsedAt: number;
   openStreams: number;
 }
 
-export interface SessionLimits {
+export interface SessionLimits extends PlaceLimits {
   readonly idleMs: number;
-  readonly max: number;
-  readonly maxPerCaller: number;
 }
 
 /** The open sessions by their ids, within the limits on number and idle time. */
@@ -25,36 +25,29 @@ export interface SessionTable {
   get(sessionId: string): Session | undefined;
   set(sessionId: string, session: Session): void;
   delete(sessionId: string): void;
-  /**
-   * Returns whether this caller may open another session; at a limit its oldest idle session is
-   * closed.
-   */
-  makeRoom(callerKey: string): boolean;
+  /** Returns whether this caller may open another session; at a limit an idle one is closed for it. */
+  makeRoom(asking: PlaceHolder): boolean;
   close(): Promise<void>;
   readonly size: number;
 }
 
 export function createSessionTable(
-  { idleMs, max, maxPerCaller }: SessionLimits,
+  { idleMs, ...limits }: SessionLimits,
   runtime: Pick<Runtime, "now" | "schedule" | "log">,
 ): SessionTable {
   const sessions = new Map<string, Session>();
   let cancelCleanup = runtime.schedule(idleMs / 2, closeIdleSessions);
-  const ownedBy = (callerKey: string) =>
-    [...sessions.values()].filter((session) => session.callerKey === callerKey);
 
-  function isFull(callerKey: string): boolean {
-    return sessions.size >= max || ownedBy(callerKey).length >= maxPerCaller;
-  }
-
-  /** Closes the oldest idle session of a caller at the limit, never another caller's. */
-  function evictOldestIdle(callerKey: string): boolean {
-    const [oldest] = ownedBy(callerKey)
-      .filter(({ inFlight }) => inFlight.size === 0)
-      .toSorted((a, b) => a.lastUsedAt - b.lastUsedAt);
-    if (oldest === undefined) return false;
-    closeSession(oldest);
-    return true;
+  function makeRoom(asking: PlaceHolder): boolean {
+    const places = [...sessions.values()]
+      .toSorted((a, b) => a.lastUsedAt - b.lastUsedAt)
+      .map((session) => {
+        const use: Place["use"] = session.inFlight.size === 0 ? "held" : "kept";
+        return { ...session.holder, session, use };
+      });
+    const found = findPlace(places, asking, limits);
+    if (found.ok && found.evicted !== undefined) closeSession(found.evicted.session);
+    return found.ok;
   }
 
   function closeIdleSessions(): void {
@@ -78,7 +71,7 @@ export function createSessionTable(
     get: (sessionId) => sessions.get(sessionId),
     set: (sessionId, session) => void sessions.set(sessionId, session),
     delete: (sessionId) => void sessions.delete(sessionId),
-    makeRoom: (callerKey) => !isFull(callerKey) || evictOldestIdle(callerKey),
+    makeRoom,
     async close() {
       cancelCleanup();
       const openSession = [...sessions.values()];

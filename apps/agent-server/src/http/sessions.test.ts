@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Caller } from "../caller.ts";
+import { owner, type Caller } from "../caller.ts";
 import { createManualClock } from "@agent/testkit";
 import { silentLog } from "../log.ts";
 import { createSystemRuntime, type Runtime } from "../runtime.ts";
@@ -10,9 +10,10 @@ import { createSessions, type Sessions } from "./sessions.ts";
 
 const alice: Caller = { kind: "agent", agentId: "alice", trust: "trusted" };
 const bob: Caller = { kind: "agent", agentId: "bob", trust: "trusted" };
+const carol: Caller = { kind: "agent", agentId: "carol", trust: "trusted" };
 
 function newSessions(
-  options: { runtime?: Runtime; max?: number; maxPerCaller?: number; idleMs?: number } = {},
+  options: { runtime?: Runtime; perGroup?: number; perCaller?: number; idleMs?: number } = {},
 ): Sessions {
   const agent = createTestAgent({ tools: [shoutTool, createHangingTool()] });
   const runtime = options.runtime ?? createSystemRuntime(silentLog);
@@ -28,8 +29,7 @@ function post(sessions: Sessions, caller: Caller, body: unknown, session?: strin
       ...(session !== undefined && { "mcp-session-id": session }),
     },
   });
-  const callerKey = caller.kind === "agent" ? caller.agentId : caller.kind;
-  return sessions.handle(request, { callerKey, authInfo: toAuthInfo(caller), parsedBody: body });
+  return sessions.handle(request, { caller, authInfo: toAuthInfo(caller), parsedBody: body });
 }
 
 const list = (id: number) => ({ jsonrpc: "2.0", id, method: "tools/list", params: {} });
@@ -88,7 +88,7 @@ describe("a session", () => {
       method: "DELETE",
       headers: { "mcp-session-id": id },
     });
-    await sessions.handle(end, { callerKey: "alice", authInfo: toAuthInfo(alice) });
+    await sessions.handle(end, { caller: alice, authInfo: toAuthInfo(alice) });
     expect(sessions.size).toBe(0);
     expect((await post(sessions, alice, list(1), id)).status).toBe(404);
   });
@@ -124,19 +124,22 @@ describe("idle sessions", () => {
     await sessions.close();
   });
 
-  test("idle sessions are replaced by their own caller's new one, never by another caller's", async () => {
-    const sessions = newSessions({ max: 2 });
+  test("idle sessions are shared evenly by the callers that ask for them", async () => {
+    const sessions = newSessions({ perGroup: 2 });
     const first = await open(sessions, alice);
     const second = await open(sessions, alice);
-    await expect(open(sessions, bob)).rejects.toThrow("no session: 503");
-    await open(sessions, alice);
-    expect(sessions.size).toBe(2);
+    const other = await open(sessions, bob);
     expect((await post(sessions, alice, list(1), first)).status).toBe(404);
-    expect((await post(sessions, alice, list(1), second)).status).toBe(200);
+    const third = await open(sessions, alice);
+    expect((await post(sessions, alice, list(1), second)).status).toBe(404);
+    expect((await post(sessions, alice, list(1), third)).status).toBe(200);
+    expect((await post(sessions, bob, list(1), other)).status).toBe(200);
+    await expect(open(sessions, carol)).rejects.toThrow("no session: 503");
+    await open(sessions, owner);
   });
 
   test("a caller cannot open all sessions, and gets no new one while all of its own work", async () => {
-    const sessions = newSessions({ max: 10, maxPerCaller: 2 });
+    const sessions = newSessions({ perGroup: 10, perCaller: 2 });
     const working = await open(sessions, alice);
     await post(sessions, alice, call(1, "hanging"), working);
     for (let count = 0; count < 5; count += 1) await open(sessions, alice);

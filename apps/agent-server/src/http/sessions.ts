@@ -5,6 +5,8 @@ import {
   type AuthInfo,
   type Server,
 } from "@modelcontextprotocol/server";
+import { callerKey, type Caller } from "../caller.ts";
+import { getPlaceHolder, type PlaceHolder } from "../policy/place-holder.ts";
 import type { Runtime } from "../runtime.ts";
 import {
   listRequestIds,
@@ -15,7 +17,7 @@ import { createRpcRefusal } from "./refusals.ts";
 import { createSessionTable, type Session, type SessionTable } from "./session-table.ts";
 
 export interface SessionRequest {
-  readonly callerKey: string;
+  readonly caller: Caller;
   readonly authInfo: AuthInfo;
   /** Absent for GET and DELETE. */
   readonly parsedBody?: unknown;
@@ -28,7 +30,7 @@ export interface Sessions {
    * Registers a call that bypasses the transport; undefined if the session is not this caller's or
    * already uses the id.
    */
-  beginCall(sessionId: string, callerKey: string, id: string | number): RunningCall | undefined;
+  beginCall(sessionId: string, caller: Caller, id: string | number): RunningCall | undefined;
   close(): Promise<void>;
   readonly size: number;
 }
@@ -38,11 +40,11 @@ export function createSessions(options: {
   newServer: () => Server;
   runtime: Runtime;
   idleMs?: number;
-  max?: number;
-  maxPerCaller?: number;
+  perGroup?: number;
+  perCaller?: number;
 }): Sessions {
-  const { runtime, idleMs = 30 * 60_000, max = 1_000, maxPerCaller = 100 } = options;
-  const sessions = createSessionTable({ idleMs, max, maxPerCaller }, runtime);
+  const { runtime, idleMs = 30 * 60_000, perGroup = 1_000, perCaller = 100 } = options;
+  const sessions = createSessionTable({ idleMs, perGroup, perCaller }, runtime);
 
   async function handle(request: Request, given: SessionRequest): Promise<Response> {
     const found = await findOrOpenSession(request, given);
@@ -68,11 +70,11 @@ export function createSessions(options: {
 
   function beginCall(
     sessionId: string,
-    caller: string,
+    caller: Caller,
     id: string | number,
   ): RunningCall | undefined {
     const session = sessions.get(sessionId);
-    if (session?.callerKey !== caller || session.inFlight.has(id)) return undefined;
+    if (session?.holder.caller !== callerKey(caller) || session.inFlight.has(id)) return undefined;
     session.lastUsedAt = runtime.now();
     return session.inFlight.beginCall(id);
   }
@@ -82,19 +84,20 @@ export function createSessions(options: {
     request: Request,
     given: SessionRequest,
   ): Promise<Session | Response> {
+    const holder = getPlaceHolder(given.caller);
     const id = request.headers.get("mcp-session-id");
     if (id !== null) {
       const session = sessions.get(id);
-      if (session?.callerKey === given.callerKey) return session;
+      if (session?.holder.caller === holder.caller) return session;
       return createRpcRefusal(404, { code: -32001, message: "Session not found" });
     }
     if (!hasInitializeRequest(given.parsedBody)) {
       return createRpcRefusal(400, { code: -32000, message: "Mcp-Session-Id header is required" });
     }
-    if (!sessions.makeRoom(given.callerKey)) {
+    if (!sessions.makeRoom(holder)) {
       return createRpcRefusal(503, { code: -32000, message: "Too many open sessions" });
     }
-    return openSession(given.callerKey, { sessions, newServer: options.newServer, runtime });
+    return openSession(holder, { sessions, newServer: options.newServer, runtime });
   }
 
   return {
@@ -109,7 +112,7 @@ export function createSessions(options: {
 }
 
 async function openSession(
-  callerKey: string,
+  holder: PlaceHolder,
   parts: {
     readonly sessions: SessionTable;
     readonly newServer: () => Server;
@@ -124,7 +127,7 @@ async function openSession(
   });
   const session: Session = {
     transport,
-    callerKey,
+    holder,
     inFlight: createInFlightRequests(),
     lastUsedAt: runtime.now(),
     openStreams: 0,

@@ -10,7 +10,9 @@ function newApprovals() {
   let count = 0;
   const randomBytes = (length: number) => {
     count += 1;
-    return new Uint8Array(length).fill(count % 256);
+    const bytes = new Uint8Array(length);
+    new DataView(bytes.buffer).setUint32(length - 4, count);
+    return bytes;
   };
   return { clock, approvals: createApprovals({ now: clock.now, randomBytes }) };
 }
@@ -86,14 +88,69 @@ describe("an approval", () => {
   });
 });
 
-test("no caller can fill the list alone, and entries expire", () => {
-  const { approvals } = newApprovals();
-  for (let index = 0; index < 60; index += 1) take(approvals, String(index), stranger("flood"));
-  expect(approvals.list()).toHaveLength(50);
-  expect(take(approvals, "one more", stranger("flood"))).toEqual({ status: "full" });
-  expect(take(approvals, "h", stranger("other")).status).toBe("pending");
-  for (let index = 0; index < 1_000; index += 1) take(approvals, "h", stranger(String(index)));
-  expect(approvals.list()).toHaveLength(1_000);
+describe("the list of approvals", () => {
+  /** Asks for approvals of several calls of each caller, and returns their ids. */
+  function flood(approvals: InMemoryApprovals, callers: number, calls: number): string[] {
+    return Array.from({ length: callers * calls }, (_, index) =>
+      idOf(take(approvals, String(index), stranger(`flood ${index % callers}`))),
+    );
+  }
+  const countOf = (approvals: InMemoryApprovals, { agentId }: { agentId: string }) =>
+    approvals.list().filter(({ caller }) => caller === `agent:${agentId}`).length;
+
+  test("the list of approvals has at most 50 of one caller, whose oldest one gives way", () => {
+    const { approvals } = newApprovals();
+    const [first] = flood(approvals, 1, 51);
+    expect(approvals.list()).toHaveLength(50);
+    expect(approvals.decide(first!, "approved")).toMatchObject({ code: "approval.not_found" });
+  });
+
+  test("the list of approvals takes calls of the owner, the relay, known and new agents when strangers have filled it", () => {
+    const { approvals } = newApprovals();
+    flood(approvals, 20, 50);
+    expect(approvals.list()).toHaveLength(1_000);
+    const relay: Caller = { kind: "relay", relayId: "r" };
+    const known: Caller = { kind: "agent", agentId: "known", trust: "first_contact" };
+    for (const caller of [owner, relay, known])
+      expect(take(approvals, "h", caller).status).toBe("pending");
+    expect(approvals.list()).toHaveLength(1_003);
+    const honest = stranger("honest");
+    expect(take(approvals, "h", honest).status).toBe("pending");
+    expect(approvals.list()).toHaveLength(1_003);
+    expect(countOf(approvals, { agentId: "flood 0" })).toBe(49);
+  });
+
+  test("the list of approvals keeps what waits when a thousand strangers with one call each ask again", () => {
+    const { approvals } = newApprovals();
+    flood(approvals, 1_000, 1);
+    const before = approvals.list();
+    expect(take(approvals, "h", stranger("late"))).toEqual({ status: "full" });
+    expect(approvals.list()).toEqual(before);
+  });
+
+  test("the list of approvals gives up denied ones first, and never one that was approved and waits for its call", () => {
+    const { approvals } = newApprovals();
+    const ids = flood(approvals, 20, 50);
+    const mine = stranger("flood 0");
+    approvals.decide(ids[0]!, "approved");
+    approvals.decide(ids[999]!, "denied");
+    take(approvals, "h", stranger("late"));
+    expect(approvals.decide(ids[999]!, "approved")).toMatchObject({ code: "approval.not_found" });
+    for (let index = 0; index < 49; index += 1)
+      take(approvals, String(index), stranger(`other ${index}`));
+    expect(take(approvals, "0", mine)).toEqual({ status: "approved", approvalId: ids[0] });
+  });
+
+  test("the list of approvals names no other call by the id of one that was given up", () => {
+    const { approvals } = newApprovals();
+    const ids = flood(approvals, 20, 50);
+    take(approvals, "h", stranger("late"));
+    const listed = approvals.list().map(({ approvalId }) => approvalId);
+    const [gone] = ids.filter((id) => !listed.includes(id));
+    expect(approvals.decide(gone!, "approved")).toEqual({ ok: false, code: "approval.not_found" });
+    expect(approvals.list().filter(({ status }) => status !== "pending")).toEqual([]);
+    expect(take(approvals, "h", stranger("late")).status).toBe("pending");
+  });
 });
 
 test("overlong arguments are not stored", () => {

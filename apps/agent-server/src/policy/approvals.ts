@@ -2,14 +2,15 @@ import { uuidV7 } from "@agent/crypto";
 import { callerKey, type Caller } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
 import type { JsonObject } from "../tools/definition.ts";
+import { findPlace, type Place } from "./find-place.ts";
+import { getPlaceHolder, type PlaceHolder } from "./place-holder.ts";
 
 /** A call that waits for the owner's decision. */
-export interface Approval {
+export interface Approval extends PlaceHolder {
   readonly approvalId: string;
   readonly tool: string;
   /** 0 to 4. */
   readonly risk: number;
-  readonly caller: string;
   /** SHA-256 of the arguments' canonical JSON, lowercase hex; the approval covers only these. */
   readonly argsHash: string;
   /** The arguments for the owner's review; null when they are too long to be stored. */
@@ -58,19 +59,14 @@ export interface Approvals extends Approver {
   decide(approvalId: string, status: "approved" | "denied"): DecideResult | Promise<DecideResult>;
 }
 
-/** Approvals in memory by the keys of their calls. */
+/** Approvals in memory. */
 export interface InMemoryApprovals extends Approvals {
   requestApproval(call: ApprovalRequest): ApprovalResult;
   decide(approvalId: string, status: "approved" | "denied"): DecideResult;
-  entries(): readonly (readonly [string, Approval])[];
 }
 
-export const approvalLimits = {
-  lifetimeMs: 3_600_000,
-  calls: 1_000,
-  /** Prevents one caller from filling the list. */
-  callsPerCaller: 50,
-} as const;
+export const APPROVAL_LIFETIME_MS = 3_600_000;
+const PLACE_LIMITS = { perGroup: 1_000, perCaller: 50 };
 const MAX_ARGUMENT_CHARACTERS = 16_384;
 
 /** Builds the key of an approval, which is for one caller, tool and arguments. */
@@ -78,13 +74,22 @@ export function buildApprovalKey({ caller, tool, argsHash }: ApprovalRequest): s
   return `${callerKey(caller)} ${tool} ${argsHash}`;
 }
 
-/** Creates approvals in memory; `createPersistentApprovals` also stores them in a file. */
+/**
+ * Only an approval that was given is kept for its call: a denied one says no more than that the call
+ * must be asked about, and one that waits can be asked for again.
+ */
+const USES = { pending: "held", approved: "kept", denied: "spare" } as const satisfies {
+  readonly [Status in Approval["status"]]: Place["use"];
+};
+
+/**
+ * Creates approvals in memory, by the keys of their calls; `createPersistentApprovals` also stores
+ * them in a file.
+ */
 export function createApprovals(
   runtime: Pick<Runtime, "now" | "randomBytes">,
-  initial: readonly (readonly [string, Approval])[] = [],
+  byKey = new Map<string, Approval>(),
 ): InMemoryApprovals {
-  const byKey = new Map<string, Approval>(initial);
-
   function purgeExpired(): void {
     for (const [name, { expiresAt }] of byKey) if (expiresAt <= runtime.now()) byKey.delete(name);
   }
@@ -93,21 +98,22 @@ export function createApprovals(
     name: string,
     { tool, risk, caller, args, argsHash }: ApprovalRequest,
   ): ApprovalResult {
-    const key = callerKey(caller);
-    const own = [...byKey.values()].filter((one) => one.caller === key);
-    const { calls, callsPerCaller, lifetimeMs } = approvalLimits;
-    if (byKey.size >= calls || own.length >= callsPerCaller) return { status: "full" };
+    const holder = getPlaceHolder(caller);
+    const places = [...byKey].map(([key, one]) => ({ ...one, key, use: USES[one.status] }));
+    const found = findPlace(places, holder, PLACE_LIMITS);
+    if (!found.ok) return { status: "full" };
+    if (found.evicted !== undefined) byKey.delete(found.evicted.key);
     const now = runtime.now();
     const approvalId = uuidV7(now, runtime.randomBytes(10));
     byKey.set(name, {
       approvalId,
       tool,
       risk,
-      caller: key,
+      ...holder,
       argsHash,
       args: JSON.stringify(args).length <= MAX_ARGUMENT_CHARACTERS ? args : null,
       requestedAt: now,
-      expiresAt: now + lifetimeMs,
+      expiresAt: now + APPROVAL_LIFETIME_MS,
       status: "pending",
     });
     return { status: "pending", approvalId };
@@ -127,7 +133,6 @@ export function createApprovals(
       purgeExpired();
       return [...byKey.values()];
     },
-    entries: () => [...byKey],
     decide(approvalId, status) {
       purgeExpired();
       const entry = [...byKey].find(([, one]) => one.approvalId === approvalId);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
 import { openQuorumRequests } from "../relay/quorum/quorum-requests.ts";
 import { openApprovalsFile } from "./approvals-file.ts";
-import { approvalLimits, type Approvals, type ApprovalAnswer } from "./approvals.ts";
+import { APPROVAL_LIFETIME_MS, type Approvals, type ApprovalAnswer } from "./approvals.ts";
 import { createPersistentApprovals } from "./persistent-approvals.ts";
 
 let folder: string;
@@ -74,14 +74,19 @@ describe("D6: the owner's approvals", () => {
   test("D6: an approval expires after an hour, with or without a restart", async () => {
     const approvals = await open();
     await approvals.decide(idOf(await approvals.requestApproval(call)), "approved");
-    await clock.advance(approvalLimits.lifetimeMs);
+    await clock.advance(APPROVAL_LIFETIME_MS);
     expect((await open()).list()).toEqual([]);
   });
 
   test("D6: the owner's and a quorum's approvals share a file without overwriting each other", async () => {
     const file = await openFile();
     const quorum = openQuorumRequests({ file, asker: "me" });
-    const asked = { approvalId: "id", caller: "owner", expiresAt: 1 };
+    const asked = {
+      approvalId: "id",
+      caller: "owner",
+      group: "owner",
+      expiresAt: 1,
+    } as const;
     await quorum.add("a", asked);
     const approvals = await open();
     const id = idOf(await approvals.requestApproval(call));
@@ -114,6 +119,33 @@ describe("D6: the owner's approvals", () => {
       reason: expect.stringContaining("approval.not_kept") as string,
     });
     expect(stored).toContain('"approved"');
+  });
+
+  test("D6: an approval that gave way to another one does not come back with a restart", async () => {
+    const approvals = await open();
+    const ask = async (caller: string, argsHash: string) =>
+      approvals.requestApproval({
+        ...call,
+        argsHash,
+        caller: { kind: "agent", agentId: caller, trust: "unknown" },
+      });
+    const asked = await Promise.all(
+      Array.from({ length: 1_000 }, (_, index) => ask(`flood ${index % 20}`, String(index))),
+    );
+    const late = idOf(await ask("late", "h"));
+    const listed = (await open()).list();
+    expect(listed).toEqual(approvals.list());
+    const ids = listed.map(({ approvalId }) => approvalId);
+    expect(ids).toContain(late);
+    expect(asked.map(idOf).filter((id) => !ids.includes(id))).toHaveLength(1);
+  });
+
+  test("D6: the owner's approvals of an earlier version, which name no group, are read", async () => {
+    const approvals = await open();
+    const id = idOf(await approvals.requestApproval(call));
+    await writeFile(path, (await readFile(path, "utf8")).replace(/"group": *"owner",/, ""));
+    expect((await open()).list()).toMatchObject([{ approvalId: id, group: "unknown" }]);
+    expect(logged).toEqual([]);
   });
 
   test("D6: approvals are valid in this process if the disk accepts no writes", async () => {

@@ -6,6 +6,7 @@ import {
   type Approvals,
   type ApprovalAnswer,
 } from "./approvals.ts";
+import { storedHolder, watchStoredEntries } from "./stored-entries.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** JSON can parse a number as infinite, but cannot write it again. */
@@ -18,7 +19,7 @@ const StoredApprovals = v.array(
       approvalId: v.string(),
       tool: v.string(),
       risk: v.number(),
-      caller: v.string(),
+      ...storedHolder,
       argsHash: v.string(),
       args: v.nullable(v.looseObject({})),
       requestedAt: Time,
@@ -36,31 +37,24 @@ export function createPersistentApprovals(
   file: ApprovalsFile,
   runtime: Pick<Runtime, "now" | "randomBytes">,
 ): Approvals {
-  const approvals = createApprovals(runtime, parseStoredApprovals(file));
-  /** Approvals on disk, which would be loaded again after a crash. */
-  const savedIds = new Set(approvals.list().map(({ approvalId }) => approvalId));
-
-  const save = () => file.write({ owner: approvals.entries() });
+  const byKey = new Map(parseStoredApprovals(file));
+  const approvals = createApprovals(runtime, byKey);
+  const stored = watchStoredEntries(byKey, () => file.write({ owner: [...byKey] }));
 
   return {
     list: () => approvals.list(),
     async decide(approvalId, status) {
       const decided = approvals.decide(approvalId, status);
-      if (decided.ok && (await save())) savedIds.add(approvalId);
+      if (decided.ok) await stored.save();
       return decided;
     },
     async requestApproval(call): Promise<ApprovalAnswer> {
       const answer = approvals.requestApproval(call);
       // The caller receives the id, so the owner must find it after a crash as well.
-      if (answer.status === "pending" && !savedIds.has(answer.approvalId) && (await save())) {
-        savedIds.add(answer.approvalId);
-      }
+      if (answer.status === "pending" && !stored.has(answer.approvalId)) await stored.save();
       if (answer.status !== "approved") return answer;
       const { approvalId } = answer;
-      if ((await save()) || !savedIds.has(approvalId)) {
-        savedIds.delete(approvalId);
-        return answer;
-      }
+      if ((await stored.save()) || !stored.has(approvalId)) return answer;
       const reason = "the use of its approval cannot be stored (approval.not_kept)";
       return { status: "refused", reason, approvalId };
     },

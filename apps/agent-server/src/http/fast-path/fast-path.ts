@@ -6,7 +6,7 @@ import {
   validateOriginHeader,
 } from "@modelcontextprotocol/server";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { callerKey, type Caller } from "../../caller.ts";
+import type { Caller } from "../../caller.ts";
 import type { Runtime } from "../../runtime.ts";
 import { formatRequestKey, type AnswerCall } from "../../mcp-servers.ts";
 import type { Authenticate } from "../authentication/authenticate.ts";
@@ -51,7 +51,7 @@ export function createFastPath(parts: {
     const body = await readRawBody(request);
     if (body === undefined) return true;
     const call = parsePlainCall(body);
-    const running = call && sessions.beginCall(sessionId, callerKey(authenticated.caller), call.id);
+    const running = call && sessions.beginCall(sessionId, authenticated.caller, call.id);
     if (call === undefined || running === undefined) {
       Object.assign(request, { rawBody: body });
       return false;

@@ -1,13 +1,24 @@
 import { uuidV7 } from "@agent/crypto";
-import { callerKey } from "../../caller.ts";
-import { approvalLimits, buildApprovalKey, type ApprovalRequest } from "../../policy/approvals.ts";
+import {
+  APPROVAL_LIFETIME_MS,
+  buildApprovalKey,
+  type ApprovalRequest,
+} from "../../policy/approvals.ts";
+import { findPlace, type Place } from "../../policy/find-place.ts";
+import { getPlaceHolder } from "../../policy/place-holder.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { QuorumRequest, QuorumRequests } from "./quorum-requests.ts";
 
 /** `gone` if another call has deleted the entry before. */
 export type DeletedCall = "deleted" | "gone" | "not_kept";
 
-/** The calls that wait for the votes of a quorum, within the limits of approvals. */
+/**
+ * The callers of all groups together stay below `limits.pendingApprovals`, so that the relay refuses
+ * no call of the owner for those of others.
+ */
+export const QUORUM_PLACE_LIMITS = { perGroup: 32, perCaller: 24 };
+
+/** The calls that wait for the votes of a quorum. */
 export interface PendingCalls {
   /** Returns the entry of this call or adds one; undefined when the limits are reached. */
   getOrAdd(call: ApprovalRequest): Promise<QuorumRequest | undefined>;
@@ -19,25 +30,20 @@ export function createPendingCalls(
   requests: QuorumRequests,
   runtime: Pick<Runtime, "now" | "randomBytes">,
 ): PendingCalls {
-  function hasCapacity(caller: string): boolean {
-    const { calls, callsPerCaller } = approvalLimits;
-    const own = [...requests].filter(([, one]) => one.caller === caller);
-    return requests.size < calls && own.length < callsPerCaller;
-  }
-
   async function add(call: ApprovalRequest): Promise<QuorumRequest | undefined> {
     const now = runtime.now();
-    const caller = callerKey(call.caller);
-    // Expired entries are retained, so that their calls are refused as expired, until their place
-    // is needed.
-    if (!hasCapacity(caller)) {
-      for (const [name, { expiresAt }] of requests) {
-        if (expiresAt <= now) void requests.delete(name);
-      }
-    }
-    if (!hasCapacity(caller)) return undefined;
+    const holder = getPlaceHolder(call.caller);
+    // The relay takes no request back, so one that waits is kept. An expired one is retained, so that
+    // its call is refused as expired, until its place is needed.
+    const places = [...requests].map(([key, one]) => {
+      const use: Place["use"] = one.expiresAt <= now ? "spare" : "kept";
+      return { ...one, key, use };
+    });
+    const found = findPlace(places, holder, QUORUM_PLACE_LIMITS);
+    if (!found.ok) return undefined;
+    if (found.evicted !== undefined) void requests.delete(found.evicted.key);
     const approvalId = uuidV7(now, runtime.randomBytes(10));
-    const entry = { approvalId, caller, expiresAt: now + approvalLimits.lifetimeMs };
+    const entry = { approvalId, ...holder, expiresAt: now + APPROVAL_LIFETIME_MS };
     await requests.add(buildApprovalKey(call), entry);
     return entry;
   }

@@ -19,6 +19,7 @@ import { startTestRelay, type TestRelay } from "../../testing/agents/test-relay.
 import { startJoinedAgent, startTestAgent } from "../../testing/agents/start-agent.ts";
 import { createTextTool } from "../../testing/tools/test-tools.ts";
 import type { RunningAgent } from "../../start-agent.ts";
+import { QUORUM_PLACE_LIMITS } from "./pending-calls.ts";
 import { createQuorumApprover } from "./quorum-approver.ts";
 import { openApprovalsFile } from "../../policy/approvals-file.ts";
 import { openQuorumRequests } from "./quorum-requests.ts";
@@ -246,7 +247,7 @@ test("a call before the relay is joined is refused and not added to the waiting 
 });
 
 describe("an approval of a quorum", () => {
-  const stranger: Caller = { kind: "agent", agentId: "a", trust: "unknown" };
+  const stranger = { kind: "agent", agentId: "a", trust: "unknown" } as const satisfies Caller;
 
   /** Requests approvals; `loses` selects the requests whose answers are lost. */
   async function newAsker(
@@ -438,10 +439,16 @@ describe("an approval of a quorum", () => {
     expect(await take()).toMatchObject({ status: "pending" });
   });
 
-  test("at most 50 calls of one caller wait, and expired ones make room", async () => {
+  test("an approval of the owner is requested when strangers have used up their places, and expired ones make room", async () => {
     const { take, wait } = await newAsker();
-    await Promise.all(Array.from({ length: 50 }, (_, index) => take(stranger, String(index))));
+    const { perGroup, perCaller } = QUORUM_PLACE_LIMITS;
+    const askOften = (caller: Caller, length: number) =>
+      Promise.all(Array.from({ length }, (_, index) => take(caller, String(index))));
+    await askOften(stranger, perCaller);
     expect(await take(stranger, "more")).toEqual({ status: "full" });
+    await askOften({ ...stranger, agentId: "b" }, perGroup - perCaller);
+    expect(await take({ ...stranger, agentId: "c" })).toEqual({ status: "full" });
+    expect(await take({ ...stranger, trust: "verified" })).toMatchObject({ status: "pending" });
     expect(await take(owner)).toMatchObject({ status: "pending" });
     wait(3_600_000);
     expect(await take(stranger, "more")).toMatchObject({ status: "pending" });

@@ -1,16 +1,16 @@
 import * as v from "valibot";
 import type { ApprovalsFile } from "../../policy/approvals-file.ts";
+import type { PlaceHolder } from "../../policy/place-holder.ts";
+import { storedHolder, watchStoredEntries } from "../../policy/stored-entries.ts";
 
-export interface QuorumRequest {
+export interface QuorumRequest extends PlaceHolder {
   readonly approvalId: string;
-  readonly caller: string;
   /** Milliseconds since the Unix epoch. */
   readonly expiresAt: number;
 }
 
 /** The calls that a quorum was asked about, by their keys. */
 export interface QuorumRequests extends Iterable<[string, QuorumRequest]> {
-  readonly size: number;
   get(name: string): QuorumRequest | undefined;
   /** Adds a request; it survives the process once this resolves, unless writing failed. */
   add(name: string, call: QuorumRequest): Promise<void>;
@@ -27,10 +27,7 @@ const Time = v.pipe(v.number(), v.safeInteger());
 const StoredRequests = v.object({
   asker: v.string(),
   calls: v.array(
-    v.tuple([
-      v.string(),
-      v.object({ approvalId: v.string(), caller: v.string(), expiresAt: Time }),
-    ]),
+    v.tuple([v.string(), v.object({ approvalId: v.string(), ...storedHolder, expiresAt: Time })]),
   ),
 });
 
@@ -46,27 +43,20 @@ export function openQuorumRequests({
   readonly asker: string;
 }): QuorumRequests {
   const calls = new Map(parseStoredRequests(file, asker));
-  let stored: ReadonlySet<string> = new Set(calls.keys());
-
-  async function saveRequests(): Promise<boolean> {
-    const names = new Set(calls.keys());
-    const isWritten = await file.write({ asker, calls: [...calls] });
-    if (isWritten) stored = names;
-    return isWritten;
-  }
+  const stored = watchStoredEntries(calls, () => file.write({ asker, calls: [...calls] }));
 
   return {
     [Symbol.iterator]: () => calls.entries(),
-    get size() {
-      return calls.size;
-    },
     get: (name) => calls.get(name),
     async add(name, call) {
       calls.set(name, call);
-      await saveRequests();
+      await stored.save();
     },
     async delete(name) {
-      return !calls.delete(name) || (await saveRequests()) || !stored.has(name);
+      const call = calls.get(name);
+      if (call === undefined) return true;
+      calls.delete(name);
+      return (await stored.save()) || !stored.has(call.approvalId);
     },
   };
 }

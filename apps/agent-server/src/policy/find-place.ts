@@ -1,0 +1,62 @@
+import type { PlaceHolder } from "./place-holder.ts";
+
+/**
+ * A place in a limited table. A `spare` one is given up for any caller, a `held` one for its own
+ * caller and for callers with fewer places, and a `kept` one for none.
+ */
+export interface Place extends PlaceHolder {
+  readonly use: "spare" | "held" | "kept";
+}
+
+export interface PlaceLimits {
+  /** Places of all callers of one group together. */
+  readonly perGroup: number;
+  readonly perCaller: number;
+}
+
+/** `evicted` is the place that must be given up first. */
+export type FoundPlace<Taken extends Place> =
+  | { readonly ok: true; readonly evicted: Taken | undefined }
+  | { readonly ok: false };
+
+/**
+ * Finds a place in a table that callers share; `places` are its places, the oldest first. Callers
+ * compete only with callers of their own group, so strangers cannot use up the places of the owner
+ * or of known agents. A full table is shared evenly: a place is taken from the caller that has most,
+ * unless that caller would then have fewer than the asking one. Of a thousand callers with one place
+ * each, none loses it to another.
+ */
+export function findPlace<Taken extends Place>(
+  places: readonly Taken[],
+  asking: PlaceHolder,
+  { perGroup, perCaller }: PlaceLimits,
+): FoundPlace<Taken> {
+  const peers = places.filter(({ group }) => group === asking.group);
+  const own = peers.filter(({ caller }) => caller === asking.caller);
+  const isCallerFull = own.length >= perCaller;
+  if (!isCallerFull && peers.length < perGroup) return { ok: true, evicted: undefined };
+
+  const evicted =
+    (isCallerFull ? own : peers).find(({ use }) => use === "spare") ??
+    (isCallerFull ? undefined : findOldestOfLargest(peers, own.length + 2)) ??
+    own.find(({ use }) => use === "held");
+  return evicted === undefined ? { ok: false } : { ok: true, evicted };
+}
+
+/** Finds the oldest held place of the caller with most places, if it has at least `atLeast`. */
+function findOldestOfLargest<Taken extends Place>(
+  places: readonly Taken[],
+  atLeast: number,
+): Taken | undefined {
+  const counts = new Map<string, number>();
+  for (const { caller } of places) counts.set(caller, (counts.get(caller) ?? 0) + 1);
+  let oldest: Taken | undefined;
+  let largest = atLeast - 1;
+  for (const place of places) {
+    const count = counts.get(place.caller) ?? 0;
+    if (place.use !== "held" || count <= largest) continue;
+    oldest = place;
+    largest = count;
+  }
+  return oldest;
+}

@@ -1,0 +1,20 @@
+import { TrustLevel } from "@agent/wire";
+import { callerKey, type Caller } from "../caller.ts";
+
+/** The groups of callers that do not compete with one another for the places of limited tables. */
+export const CALLER_GROUPS = ["owner", "relay", ...TrustLevel.options] as const;
+export type CallerGroup = (typeof CALLER_GROUPS)[number];
+
+/** The caller that has a place in a limited table, or asks for one. */
+export interface PlaceHolder {
+  /** The caller's key. */
+  readonly caller: string;
+  readonly group: CallerGroup;
+}
+
+export function getPlaceHolder(caller: Caller): PlaceHolder {
+  return {
+    caller: callerKey(caller),
+    group: caller.kind === "agent" ? caller.trust : caller.kind,
+  };
+}
