@@ -51,7 +51,7 @@ test("a receipt above the size of a request becomes that of a failed task and ne
   expect(verifyReceipt(receipt, { publicKey: identity.publicKey }).valid).toBe(true);
 });
 
-describe("E8: the receipts of subcontractors", () => {
+describe("E10: the receipts of subcontractors", () => {
   const subcontractor = createTestIdentity();
   const signNested = (extra: object): ExecutionReceipt => {
     const {
@@ -75,7 +75,7 @@ describe("E8: the receipts of subcontractors", () => {
     ["that nests 256 others", { delegation_receipts: objects(256) }],
     ["that is 63 levels deep", { extra: deep(62) }],
     ["that is as large as a request may be", { extra: "x".repeat(limits.requestBytes - 900) }],
-  ])("E8: a receipt %s is left out, and the work is paid all the same", (_, extra) => {
+  ])("E10: a receipt %s is left out, and the work is paid all the same", (_, extra) => {
     const poison = signNested(extra);
     expect(isValid(poison)).toBe(true);
     const receipt = buildWith(poison, honest);
@@ -84,7 +84,7 @@ describe("E8: the receipts of subcontractors", () => {
     expect(Buffer.byteLength(JSON.stringify(receipt))).toBeLessThanOrEqual(limits.requestBytes);
   });
 
-  test("E8: receipts that fit alone but not together leave room for those with fewer inside", () => {
+  test("E10: receipts that fit alone but not together leave room for those with fewer inside", () => {
     const wide = signNested({ delegation_receipts: objects(200) });
     const wider = signNested({ delegation_receipts: objects(220) });
     const receipt = buildWith(wider, wide, honest);
@@ -92,7 +92,7 @@ describe("E8: the receipts of subcontractors", () => {
     expect(isValid(receipt)).toBe(true);
   });
 
-  test("E8: receipts of subcontractors are nested up to the last byte of a request", () => {
+  test("E10: receipts of subcontractors are nested up to the last byte of a request", () => {
     const room = limits.requestBytes - Buffer.byteLength(JSON.stringify(buildWith(honest, honest)));
     const length = (extra: number) => signNested({ extra: "x".repeat(extra) });
     const fitting = room - ',"extra":""'.length;

@@ -261,7 +261,7 @@ describe("a delegation of a tool", () => {
   });
 });
 
-test("E8: large receipts of subcontractors do not fail the task that delegated", async () => {
+test("E10: large receipts of subcontractors do not fail the task that delegated", async () => {
   const many = createTextTool("many", async (prompt, { delegate }) => {
     for (let i = 0; i < 3; i++) await delegate?.({ capability: "c", prompt });
     return { ok: true, data: "x".repeat(400_000) };
