@@ -45,5 +45,5 @@ export { redeemApproval } from "./redeem-approval.ts";
 export type { ApprovedCall } from "./redeem-approval.ts";
 export { signVote } from "./sign-vote.ts";
 export type { SignVoteOptions } from "./sign-vote.ts";
-export { verifyToken, mintToken, peekToken } from "./tokens/token.ts";
+export { checkTokenClaims, verifyToken, mintToken, peekToken } from "./tokens/token.ts";
 export type { MintTokenOptions, TokenClaims, TokenCode, TokenRefusal } from "./tokens/token.ts";

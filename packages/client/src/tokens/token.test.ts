@@ -9,7 +9,7 @@ import {
 import { CompactSign, exportJWK, generateKeyPair as generateJoseKeyPair, importJWK } from "jose";
 import { describe, expect, test } from "vitest";
 import { looksLikeToken } from "./parse-token.ts";
-import { verifyToken, mintToken, peekToken } from "./token.ts";
+import { checkTokenClaims, verifyToken, mintToken, peekToken } from "./token.ts";
 
 const NOW = 1_760_000_000_000;
 const SECOND = NOW / 1_000;
@@ -249,6 +249,30 @@ describe("a token that fails verification", () => {
       code: "auth.expired_token",
     });
   });
+});
+
+describe("the claims of a token whose key is not known", () => {
+  test("checkTokenClaims returns the claims of a token of any key", async () => {
+    const claimed = { agentId: "agent-1", deviceId: "device-1", expiresAt: NOW + 300_000 };
+    for (const token of [await mint(), await signed({}, stranger)]) {
+      expect(checkTokenClaims(token, expected)).toMatchObject({ ok: true, claims: claimed });
+    }
+  });
+
+  const cases: readonly [string, Parameters<typeof signed>[0], { now?: number }, string][] = [
+    ["another audience", { claims: { aud: "did:key:z6Mk" } }, {}, "auth.verification_failed"],
+    ["a past expiry", {}, { now: NOW + 300_000 }, "auth.expired_token"],
+    ["a lifetime of 301 s", { claims: { exp: SECOND + 301 } }, {}, "auth.malformed_token"],
+    ["an issue 301 s ahead", {}, { now: NOW - 301_000 }, "auth.malformed_token"],
+    ["a wrong typ", { header: { typ: "JWT" } }, {}, "auth.malformed_token"],
+  ];
+  test.each(cases)(
+    "checkTokenClaims refuses a token with %s",
+    async (_, change, verifier, code) => {
+      const token = await signed(change, stranger);
+      expect(checkTokenClaims(token, { ...expected, ...verifier })).toEqual({ ok: false, code });
+    },
+  );
 });
 
 test.each([
