@@ -4,7 +4,9 @@ import { startStandaloneAgent, startTestAgent } from "./testing/agents/start-age
 import { createTextTool } from "./testing/tools/test-tools.ts";
 import { listSyntheticToolNames } from "./tools/index.ts";
 
+let onCalled = () => {};
 const slow = createTextTool("slow", async (text) => {
+  onCalled();
   await new Promise((resolve) => setTimeout(resolve, 200));
   return { ok: true, data: text };
 });
@@ -26,8 +28,9 @@ describe("an agent that stops", () => {
         file: { authToken: "secret" },
       });
       const client = await connect(running.url, mode);
+      const called = new Promise<void>((resolve) => (onCalled = resolve));
       const answer = client.callTool({ name: "agent_task", arguments: { prompt: "almost done" } });
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await called;
       const stoppedAt = Date.now();
       await running.stop();
       const [block] = (await answer).content as { text: string }[];
