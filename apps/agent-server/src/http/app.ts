@@ -4,7 +4,7 @@ import {
   validateOriginHeader,
   type Server,
 } from "@modelcontextprotocol/server";
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import type { Approvals } from "../policy/approvals.ts";
 import type { Runtime } from "../runtime.ts";
 import type { AnswerCall } from "../mcp-servers.ts";
@@ -17,7 +17,7 @@ import { createRequestIdSource } from "./fast-path/request-ids.ts";
 import { createSessions } from "./sessions.ts";
 
 export interface HttpApp {
-  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly fetch: (request: Request, origin?: HttpEnv["Bindings"]) => Response | Promise<Response>;
   /** Tried before `fetch`. */
   readonly fastPath: FastPath;
   close(): Promise<void>;
@@ -64,12 +64,7 @@ export function createHttpApp(options: {
     return next();
   });
 
-  app.use(async (c, next) => {
-    const authenticated = await authenticate(c.req.header("authorization") ?? null);
-    if (!authenticated.ok) return refuseRequest(c, authenticated.code);
-    c.set("caller", authenticated.caller);
-    return next();
-  });
+  app.use(identifyCaller(authenticate));
 
   app.on(["POST", "GET", "DELETE"], "/mcp", createMcpRoute({ sessions, modern: modernHandler }));
   app.all("/mcp", (c) =>
@@ -92,7 +87,7 @@ export function createHttpApp(options: {
   });
 
   return {
-    fetch: (request) => app.fetch(request),
+    fetch: (request, origin = {}) => app.fetch(request, origin),
     fastPath: createFastPath({
       hostnames,
       authenticate,
@@ -104,5 +99,21 @@ export function createHttpApp(options: {
     async close() {
       await Promise.allSettled([sessions.close(), modernHandler.close()]);
     },
+  };
+}
+
+/** Lets only requests of identified callers through. */
+function identifyCaller(authenticate: Authenticate): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    const authorization = c.req.header("authorization") ?? null;
+    const { incoming } = c.env;
+    const authenticated = await authenticate(authorization, incoming?.socket.remoteAddress);
+    if (!authenticated.ok) {
+      const { code, retryAfterSeconds } = authenticated;
+      const canRetry = retryAfterSeconds !== undefined;
+      return refuseRequest(c, code, canRetry ? { "Retry-After": String(retryAfterSeconds) } : {});
+    }
+    c.set("caller", authenticated.caller);
+    return next();
   };
 }

@@ -2,6 +2,7 @@ import { getRequestListener } from "@hono/node-server";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Runtime } from "../runtime.ts";
+import type { HttpApp } from "./app.ts";
 import type { FastPath } from "./fast-path/fast-path.ts";
 
 export interface Listener {
@@ -26,7 +27,7 @@ export const SERVER_TIMEOUTS = {
  */
 export async function startListener(
   app: {
-    readonly fetch: (request: Request) => Response | Promise<Response>;
+    readonly fetch: HttpApp["fetch"];
     readonly fastPath?: FastPath;
   },
   address: { host: string; port: number },

@@ -8,6 +8,10 @@ const refusals = {
   "auth.unknown_token": { status: 401, text: "Invalid token" },
   "auth.verification_failed": { status: 401, text: "Token verification failed" },
   "auth.unknown_caller": { status: 401, text: "The token's agent or device is unknown" },
+  "auth.lookup_unavailable": {
+    status: 503,
+    text: "The token's agent cannot be looked up at the moment",
+  },
   "auth.not_owner": { status: 403, text: "Only the owner of this agent may do this" },
   "approval.not_found": { status: 404, text: "No waiting call has this approval_id" },
   "approval.resolved": { status: 409, text: "This call is already decided" },

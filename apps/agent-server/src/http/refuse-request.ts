@@ -2,8 +2,10 @@ import type { Context } from "hono";
 import type { Caller } from "../caller.ts";
 import { createRefusalResponse, type HttpCode } from "./refusals.ts";
 
-/** The variables of a request that its handlers share. */
+/** The origin of a request, and the variables that its handlers share. */
 export interface HttpEnv {
+  /** A request that came over no socket has no origin. */
+  Bindings: { incoming?: { socket: { remoteAddress?: string | undefined } } };
   Variables: { requestId: string; caller: Caller };
 }
 

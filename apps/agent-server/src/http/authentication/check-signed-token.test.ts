@@ -7,6 +7,13 @@ import { startTestRelay, type TestRelay } from "../../testing/agents/test-relay.
 import { startJoinedAgent } from "../../testing/agents/start-agent.ts";
 import { createTextTool, shoutTool } from "../../testing/tools/test-tools.ts";
 import type { RunningAgent } from "../../start-agent.ts";
+import type { Caller } from "../../caller.ts";
+import {
+  buildFoundLookup,
+  buildUnavailableLookup,
+  unknownLookup,
+  type Lookup,
+} from "../../lookup.ts";
 import { createSignedTokenCheck, type Signer } from "./check-signed-token.ts";
 
 let relay: TestRelay;
@@ -95,36 +102,88 @@ function relayId(): string {
 describe("a token that was verified before", () => {
   const identity = createTestIdentity();
   const caller = { kind: "agent", agentId: identity.agentId, trust: "verified" } as const;
+  const audience = "did:key:z6Mk";
   let now = 1_760_000_000_000;
-  let signer: Signer | null = null;
+  let signer: Lookup<Signer> = unknownLookup;
+  const origins: unknown[] = [];
   const check = createSignedTokenCheck({
-    identity: { did: "did:key:z6Mk" },
-    findSigner: async () => signer,
+    identity: { did: audience },
+    findSigner: async (_ids, origin) => {
+      origins.push(origin);
+      return signer;
+    },
     runtime: { now: () => now },
   });
-  const mint = () =>
-    mintToken({ ...identity, deviceId: "d", audience: "did:key:z6Mk", scope: [], now, jti: "j" });
+  const mint = (change: Partial<Mint> = {}) =>
+    mintToken({ ...identity, deviceId: "d", audience, scope: [], now, jti: "j", ...change });
+  const signedBy = (publicKey: string, found: Lookup<Caller>) =>
+    buildFoundLookup({ publicKey, findCaller: async () => found });
 
   test("a verified token is accepted again according to its signer's current state", async () => {
-    signer = { publicKey: identity.publicKey, caller };
+    signer = signedBy(identity.publicKey, buildFoundLookup(caller));
     const token = await mint();
-    expect(await check(token)).toEqual({ ok: true, caller });
+    expect(await check(token, "n")).toEqual({ ok: true, caller });
     const blocked = { ...caller, trust: "blocked" } as const;
-    signer = { publicKey: identity.publicKey, caller: blocked };
-    expect(await check(token)).toEqual({ ok: true, caller: blocked });
-    signer = { publicKey: createTestIdentity().publicKey, caller };
-    expect(await check(token)).toMatchObject({ code: "auth.verification_failed" });
-    signer = null;
-    expect(await check(token)).toMatchObject({ code: "auth.unknown_caller" });
+    signer = signedBy(identity.publicKey, buildFoundLookup(blocked));
+    expect(await check(token, "n")).toEqual({ ok: true, caller: blocked });
+    signer = signedBy(createTestIdentity().publicKey, buildFoundLookup(caller));
+    expect(await check(token, "n")).toMatchObject({ code: "auth.verification_failed" });
+    signer = unknownLookup;
+    expect(await check(token, "n")).toMatchObject({ code: "auth.unknown_caller" });
   });
 
   test("a verified token expires at its time", async () => {
-    signer = { publicKey: identity.publicKey, caller };
+    signer = signedBy(identity.publicKey, buildFoundLookup(caller));
     const token = await mint();
-    expect(await check(token)).toMatchObject({ ok: true });
+    expect(await check(token, "n")).toMatchObject({ ok: true });
     now += 299_000;
-    expect(await check(token)).toMatchObject({ ok: true });
+    expect(await check(token, "n")).toMatchObject({ ok: true });
     now += 1_000;
-    expect(await check(token)).toMatchObject({ code: "auth.expired_token" });
+    expect(await check(token, "n")).toMatchObject({ code: "auth.expired_token" });
+  });
+
+  test("E9: a signer that cannot be looked up is asked to come back, and never called unknown", async () => {
+    const unavailable = buildUnavailableLookup(7);
+    const expected = { ok: false, code: "auth.lookup_unavailable", retryAfterSeconds: 7 };
+    for (const answer of [unavailable, signedBy(identity.publicKey, unavailable)]) {
+      signer = answer;
+      expect(await check(await mint(), "n")).toEqual(expected);
+    }
+  });
+
+  test("E8: a token that no key can make valid costs no look-up", async () => {
+    origins.length = 0;
+    const useless = [{ audience: "did:key:other" }, { now: now - 400_000 }, { now: now + 400_000 }];
+    for (const change of useless) {
+      expect(await check(await mint(change), "n")).toMatchObject({ ok: false });
+    }
+    expect(origins).toEqual([]);
+  });
+
+  test("E8: only tokens by a key that verified one before are looked up as proven", async () => {
+    const other = createTestIdentity();
+    const { agentId } = other;
+    const { secretKey } = createTestIdentity();
+    signer = signedBy(other.publicKey, buildFoundLookup(caller));
+    origins.length = 0;
+    await check(await mint({ ...other, jti: "1" }), "n");
+    await check(await mint({ ...other, jti: "2" }), "n");
+    await check(await mint({ agentId, secretKey, jti: "3" }), "n");
+    await check(await mint({ ...other, jti: "4" }), "n");
+    const proofs = origins.map((origin) => (origin as { isProven: boolean }).isProven);
+    expect(proofs).toEqual([false, true, false, true]);
+  });
+
+  test("E8: the caller behind a key is not looked up for a forged token", async () => {
+    let asked = 0;
+    signer = buildFoundLookup({
+      publicKey: createTestIdentity().publicKey,
+      findCaller: async () => {
+        asked += 1;
+        return buildFoundLookup(caller);
+      },
+    });
+    expect(await check(await mint(), "n")).toMatchObject({ code: "auth.verification_failed" });
+    expect(asked).toBe(0);
   });
 });

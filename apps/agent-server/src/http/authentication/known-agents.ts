@@ -4,7 +4,9 @@ import * as v from "valibot";
 import { createReloadingFile } from "../../files/reloading-file.ts";
 import type { Runtime } from "../../runtime.ts";
 import { formatRule } from "../../config/format-rule.ts";
-import type { FindSigner, Signer } from "./check-signed-token.ts";
+import type { Caller } from "../../caller.ts";
+import { buildFoundLookup, unknownLookup } from "../../lookup.ts";
+import type { FindSigner } from "./check-signed-token.ts";
 
 const KnownAgent = v.strictObject({
   agent_id: v.pipe(v.string(), v.check(isUuid, "must be a UUID in lower case")),
@@ -14,7 +16,13 @@ const KnownAgent = v.strictObject({
   name: v.optional(v.string()),
 });
 
-export type KnownAgents = ReadonlyMap<string, Signer>;
+interface KnownSigner {
+  /** 64 hex digits. */
+  readonly publicKey: string;
+  readonly caller: Caller;
+}
+
+export type KnownAgents = ReadonlyMap<string, KnownSigner>;
 
 export type KnownAgentsResult =
   | { readonly ok: true; readonly agents: KnownAgents }
@@ -34,7 +42,7 @@ export function parseKnownAgents(text: string, path: string): KnownAgentsResult 
     });
     return { ok: false, faults };
   }
-  const agents = new Map<string, Signer>();
+  const agents = new Map<string, KnownSigner>();
   const faults: string[] = [];
   for (const [
     index,
@@ -49,7 +57,12 @@ export function parseKnownAgents(text: string, path: string): KnownAgentsResult 
 
 /** Looks up known agents. Each has one key for all of its devices. */
 export function createKnownSignerLookup(agents: () => KnownAgents): FindSigner {
-  return (agentId) => Promise.resolve(agents().get(agentId) ?? null);
+  return async ({ agentId }) => {
+    const known = agents().get(agentId);
+    if (known === undefined) return unknownLookup;
+    const { publicKey, caller } = known;
+    return buildFoundLookup({ publicKey, findCaller: async () => buildFoundLookup(caller) });
+  };
 }
 
 /** Reads the file again when it changes, so that an agent blocked there is refused at once. */

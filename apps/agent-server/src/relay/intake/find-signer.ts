@@ -1,63 +1,103 @@
+import type { RelayClient } from "@agent/client";
 import { BoundedMap } from "@agent/crypto";
 import { TrustLevel } from "@agent/wire";
 import * as v from "valibot";
-import type { FindSigner, Signer } from "../../http/authentication/check-signed-token.ts";
+import type { Caller } from "../../caller.ts";
+import type { FindSigner, TokenIds } from "../../http/authentication/check-signed-token.ts";
+import {
+  buildFoundLookup,
+  buildUnavailableLookup,
+  toLookup,
+  unknownLookup,
+  type Lookup,
+} from "../../lookup.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Membership } from "../membership/join-relay.ts";
+import { createLookupBudget } from "./lookup-budget.ts";
 
 const CACHE_TTL_MS = 60_000;
 const CACHE_SIZE = 1_000;
 
+type LookupCache<T> = BoundedMap<string, Promise<Lookup<T>>>;
+
 /**
  * Finds the signers of tokens: the relay by the key pinned when this agent joined, and other agents
- * by the relay's records, with the trust that this agent's delegations earned them. Lookups are
- * cached for a minute.
+ * by the relay's records, with the trust that this agent's delegations earned them. Final answers are
+ * cached for a minute, and the requests are limited, because strangers cause them.
  */
 export function createFindSigner(parts: {
   agentId: string;
   membership: () => Membership | undefined;
   runtime: Pick<Runtime, "now">;
 }): FindSigner {
-  const { membership, runtime } = parts;
+  const { membership, runtime, agentId: self } = parts;
   const lifetime = { ttlMs: CACHE_TTL_MS, now: () => runtime.now() };
-  const lookups = new BoundedMap<string, Lookup>(CACHE_SIZE, lifetime);
+  const keys: LookupCache<string> = new BoundedMap(CACHE_SIZE, lifetime);
+  const callers: LookupCache<Caller> = new BoundedMap(CACHE_SIZE, lifetime);
+  const budget = createLookupBudget(runtime);
 
-  return async (agentId, deviceId) => {
+  return async (ids, origin) => {
     const current = membership();
-    if (current === undefined) return null;
-    const { relayId, publicKey } = current.relay;
-    if (agentId === relayId) return { publicKey, caller: { kind: "relay", relayId } };
-
-    const name = `${agentId} ${deviceId}`;
-    const known = lookups.get(name);
-    if (known !== undefined) return (await known) ?? null;
-
-    const signer = lookUpSigner(current, { agentId, deviceId, self: parts.agentId });
-    void lookups.set(name, signer);
-    const found = await signer;
-    // A lookup that the relay did not answer is repeated next time.
-    if (found === undefined) lookups.delete(name);
-    return found ?? null;
+    if (current === undefined) return buildUnavailableLookup();
+    const { client, relay } = current;
+    const { agentId, deviceId } = ids;
+    if (agentId === relay.relayId) {
+      const caller = { kind: "relay", relayId: agentId } as const;
+      const findCaller = async () => buildFoundLookup(caller);
+      return buildFoundLookup({ publicKey: relay.publicKey, findCaller });
+    }
+    const key = await lookUpOnce(
+      keys,
+      `${agentId} ${deviceId}`,
+      async () => budget.take(origin) ?? lookUpKey(client, ids),
+    );
+    if (key.status !== "found") return key;
+    const findCaller = () =>
+      lookUpOnce(
+        callers,
+        agentId,
+        async () =>
+          budget.take({ ...origin, isProven: true }) ?? lookUpCaller(client, { self, agentId }),
+      );
+    return buildFoundLookup({ publicKey: key.value, findCaller });
   };
 }
 
-/** Null: the relay does not know these ids; undefined: it could not be asked. */
-type Lookup = Promise<Signer | null | undefined>;
+/** A look-up without a final answer is repeated next time. */
+async function lookUpOnce<T>(
+  cache: LookupCache<T>,
+  name: string,
+  lookUp: () => Promise<Lookup<T>>,
+): Promise<Lookup<T>> {
+  const known = cache.get(name);
+  if (known !== undefined) return known;
+  const pending = lookUp();
+  void cache.set(name, pending);
+  const answer = await pending;
+  if (answer.status === "unavailable") cache.delete(name);
+  return answer;
+}
 
-async function lookUpSigner(
-  { client }: Membership,
-  { agentId, deviceId, self }: { agentId: string; deviceId: string; self: string },
-): Lookup {
-  const [device, record] = await Promise.all([
-    client.getDevice({ params: { deviceId } }),
-    client.getTrust({ params: { agentId: self, remoteId: agentId } }),
-  ]);
-  if (!device.ok) return device.code === "device.not_found" ? null : undefined;
-  if (device.body.revoked || device.body.agent_id !== agentId) return null;
+async function lookUpKey(
+  client: RelayClient,
+  { agentId, deviceId }: TokenIds,
+): Promise<Lookup<string>> {
+  const device = toLookup(await client.getDevice({ params: { deviceId } }), "device.not_found");
+  if (device.status !== "found") return device;
+  const { revoked, agent_id: owner, public_key: publicKey } = device.value;
+  return revoked || owner !== agentId ? unknownLookup : buildFoundLookup(publicKey);
+}
+
+async function lookUpCaller(
+  client: RelayClient,
+  { self, agentId }: { readonly self: string; readonly agentId: string },
+): Promise<Lookup<Caller>> {
+  const params = { agentId: self, remoteId: agentId };
+  const record = toLookup(await client.getTrust({ params }), "trust.not_found");
   // An agent that may be blocked must not pass as an unknown one.
-  if (!record.ok && record.code !== "trust.not_found") return undefined;
-  const trust = record.ok ? record.body.trust_level : "unknown";
+  if (record.status === "unavailable") return record;
+  const trust = record.status === "found" ? record.value.trust_level : "unknown";
   // An unknown level of a later version may mean a block as well.
-  if (!v.is(TrustLevel, trust)) return undefined;
-  return { publicKey: device.body.public_key, caller: { kind: "agent", agentId, trust } };
+  if (!v.is(TrustLevel, trust)) return buildUnavailableLookup();
+  return buildFoundLookup({ kind: "agent", agentId, trust });
 }

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { toCountedNetwork } from "./counted-network.ts";
+
+test.each([
+  ["192.0.2.1", "192.0.2.1"],
+  ["::ffff:192.0.2.1", "192.0.2.1"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+  ["2001:db8:1:2::9", "2001:db8:1:2::/64"],
+  ["2001:db8::9", "2001:db8:0:0::/64"],
+  ["2001:db8::1:2:3:4:5", "2001:db8:0:1::/64"],
+  ["::1", "0:0:0:0::/64"],
+  ["fe80::1%eth0", "fe80:0:0:0::/64"],
+  [undefined, "unknown"],
+])("the requests of %s are counted by their network", (address, network) => {
+  expect(toCountedNetwork(address)).toBe(network);
+});
