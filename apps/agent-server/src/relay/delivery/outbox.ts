@@ -1,7 +1,7 @@
-import type { CallRefusal } from "@agent/client";
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { DeliverReceipt } from "../../execution/work.ts";
 import type { Runtime } from "../../runtime.ts";
+import { isFinalRefusal } from "../is-final-refusal.ts";
 import { retryDelayMs } from "../retry-delay.ts";
 import { createPauses } from "./pauses.ts";
 import type { ReceiptSender } from "./receipt-sender.ts";
@@ -79,7 +79,7 @@ export function createOutbox({ post, store, runtime }: OutboxParts): Outbox {
         return true;
       }
       const { code, status } = answer;
-      if (isFinal(answer)) {
+      if (isFinalRefusal(answer)) {
         runtime.log("error", "receipt.refused", { correlationId: taskId, code, status });
         return true;
       }
@@ -113,13 +113,4 @@ export function createOutbox({ post, store, runtime }: OutboxParts): Outbox {
       return pending.size;
     },
   };
-}
-
-/**
- * Returns whether another attempt is pointless. A relay that lost this agent or its token gets
- * another attempt, because the agent registers again meanwhile.
- */
-function isFinal({ code, status }: CallRefusal): boolean {
-  if (code.startsWith("auth.")) return code === "auth.not_owner";
-  return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }

@@ -1,5 +1,6 @@
 import type { RelayClient } from "@agent/client";
 import type { Runtime } from "../../runtime.ts";
+import { isFinalRefusal } from "../is-final-refusal.ts";
 import { findOwnTask } from "./find-own-task.ts";
 
 /** The pauses before each attempt to reach the relay. */
@@ -29,7 +30,7 @@ export function createReleaseClaim(parts: {
       });
       if (answer.ok) return;
       runtime.log("debug", "task.not_released", { correlationId: taskId, code: answer.code });
-      if (answer.status >= 400 && answer.status < 500) return;
+      if (isFinalRefusal(answer)) return;
     }
   };
 }

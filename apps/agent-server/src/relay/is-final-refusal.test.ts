@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { isFinalRefusal } from "./is-final-refusal.ts";
+
+test.each([
+  ["task.not_pending", 409, true],
+  ["approval.not_found", 404, true],
+  ["auth.not_owner", 403, true],
+  ["auth.device_not_authorized", 403, false],
+  ["rate.exceeded", 429, false],
+  ["request.timeout", 408, false],
+  ["server.failed", 500, false],
+  ["server.draining", 503, false],
+  ["network.unreachable", 0, false],
+  ["response.malformed", 200, false],
+  ["response.malformed", 404, false],
+  ["response.too_large", 400, false],
+])("a refusal with code %s and status %i is final: %s", (code, status, expected) => {
+  expect(isFinalRefusal({ code, status })).toBe(expected);
+});
