@@ -10,7 +10,7 @@ import type { Executor } from "./execution/executor.ts";
 import { createTaskRunner, type RunTask } from "./execution/run-task.ts";
 import {
   createDelegationCheck,
-  type GetIssuerKeys,
+  type FindIssuerKey,
 } from "./execution/delegation/delegation-scope.ts";
 import { createWork, type DeliverReceipt, type Work } from "./execution/work.ts";
 import type { Contester } from "./tools/built-in/agent-contest.ts";
@@ -58,8 +58,8 @@ export interface RelayFeatures {
   readonly delegator?: Delegator | undefined;
   /** The owner's way to contest rejected work; absent unless the listing offers inspections. */
   readonly contester?: Contester | undefined;
-  /** Returns the keys of issuers of delegation tokens. */
-  readonly getIssuerKeys: GetIssuerKeys;
+  /** Finds the keys of issuers of delegation tokens. */
+  readonly findIssuerKey: FindIssuerKey;
   /** Remembers the hash of each receipt before it leaves the agent. */
   readonly recordSigned?: (receiptHash: string) => Promise<void>;
   readonly deliverReceipt: DeliverReceipt;
@@ -280,7 +280,7 @@ function createAgentWork({ identity, relay, runtime }: AgentOptions, run: RunTas
     run,
     checkDelegation: createDelegationCheck({
       identity,
-      keysOf: relay?.getIssuerKeys,
+      findKey: relay?.findIssuerKey,
       now: runtime.now,
     }),
     runtime,

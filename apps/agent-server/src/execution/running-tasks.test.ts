@@ -21,7 +21,7 @@ function newTasks() {
           resolve(buildTestReceipt(taskId));
         });
       }),
-    checkDelegation: async () => ({}),
+    checkDelegation: async () => ({ ok: true, rights: {} }),
     runtime: { ...createSystemRuntime(silentLog), ...clock },
   });
   return { clock, reasons, tasks };

@@ -4,12 +4,16 @@ import type { Caller } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
 import type { CheckDelegation } from "./delegation/delegation-scope.ts";
 import type { RunTask } from "./run-task.ts";
+import { WorkPostponed } from "./work-postponed.ts";
 import type { WorkTask } from "./task.ts";
 import type { NewWork } from "./work.ts";
 
 /** The tasks that run at the moment; each can be stopped. */
 export interface RunningTasks {
-  /** Runs the work within its delegation scope; aborting `signal` cancels it. */
+  /**
+   * Runs the work within its delegation scope; aborting `signal` cancels it. Rejects with
+   * `WorkPostponed` while the scope cannot be checked.
+   */
   runWork(work: NewWork, caller: Caller, signal?: AbortSignal): Promise<ExecutionReceipt>;
   /** Cancels a running task for `reason`; returns false when no task of this id runs. */
   abort(taskId: string, reason?: Error): boolean;
@@ -37,9 +41,12 @@ export function createRunningTasks(parts: {
         ...(signal === undefined ? [] : [signal]),
       ];
       const cancel = AbortSignal.any(signals);
-      const running = checkDelegation(work.delegationToken, task).then(({ refusal, ...rights }) =>
-        run({ ...task, ...rights }, { caller, cancel, ...(refusal !== undefined && { refusal }) }),
-      );
+      const running = checkDelegation(work.delegationToken, task).then((checked) => {
+        if (!checked.ok) throw new WorkPostponed("The delegation token cannot be checked now");
+        const { refusal, ...rights } = checked.rights;
+        const options = { caller, cancel, ...(refusal !== undefined && { refusal }) };
+        return run({ ...task, ...rights }, options);
+      });
       controllers.set(task.taskId, taskController);
       unfinished.add(running);
       try {

@@ -77,7 +77,7 @@ test("each receipt of a relay task is passed to delivery, whichever caller reque
   const { receipt } = await completed();
   const work = createWork({
     run: async () => receipt,
-    checkDelegation: async () => ({}),
+    checkDelegation: async () => ({ ok: true, rights: {} }),
     runtime: createSystemRuntime(silentLog),
     deliver: (one, target) => void delivered.push([one, target]),
   });
@@ -95,7 +95,7 @@ test("finished work with an undelivered receipt does not run again", async () =>
   const { receipt } = await completed();
   const work = createWork({
     run: () => Promise.reject(new Error("was run again")),
-    checkDelegation: async () => ({}),
+    checkDelegation: async () => ({ ok: true, rights: {} }),
     runtime: createSystemRuntime(silentLog),
     deliver: () => {},
     undelivered: (taskId) => (taskId === "done" ? receipt : undefined),
@@ -244,7 +244,7 @@ function homeThatDelivers(delivered: ExecutionReceipt[]): RelayFeatures {
   return {
     deviceId: () => undefined,
     delegateTask: async () => ({ ok: false, error: "This agent does not delegate" }),
-    getIssuerKeys: async () => [],
+    findIssuerKey: async () => ({ status: "unknown" }),
     deliverReceipt: (receipt) => void delivered.push(receipt),
     findUndelivered: () => undefined,
   };

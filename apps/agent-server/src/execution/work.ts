@@ -7,6 +7,7 @@ import { createSingleFlight } from "./single-flight.ts";
 import type { RunTask } from "./run-task.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { CallCancelled, WorkWithdrawn } from "./abort-reasons.ts";
+import { WorkPostponed } from "./work-postponed.ts";
 
 /** A task as its sender describes it. */
 export interface NewWork {
@@ -95,7 +96,9 @@ export function createWork(parts: WorkParts): Work {
       if (closed) return { ok: false, error: "This agent is shutting down" };
       const { relayTaskId } = work;
       if (relayTaskId === undefined) {
-        return { ok: true, receipt: await running.runWork(work, caller, signal) };
+        return running
+          .runWork(work, caller, signal)
+          .then((receipt): WorkAnswer => ({ ok: true, receipt }), refusePostponed);
       }
       // A receipt that names a relay's task can end that task, so only its relay and the owner may
       // choose the prompt.
@@ -125,7 +128,7 @@ export function createWork(parts: WorkParts): Work {
         deliver?.(receipt, work.targetAgentId);
         return { ok: true, receipt };
       } catch (cause) {
-        if (!(cause instanceof WorkWithdrawn)) throw cause;
+        if (!(cause instanceof WorkWithdrawn)) return refusePostponed(cause);
         if (signal?.aborted === true && caller.kind === "relay") void release?.(relayTaskId);
         return { ok: false, code: "work.withdrawn", error: cause.message };
       } finally {
@@ -146,6 +149,12 @@ export function createWork(parts: WorkParts): Work {
       await running.stop(graceMs);
     },
   };
+}
+
+/** Answers for work without a receipt, which its sender may offer again. */
+function refusePostponed(cause: unknown): WorkAnswer {
+  if (cause instanceof WorkPostponed) return { ok: false, error: cause.message };
+  throw cause;
 }
 
 /**

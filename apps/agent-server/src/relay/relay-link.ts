@@ -20,7 +20,7 @@ import { createDelegator, type Delegator } from "./delegator/delegator.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createTaskReceiver, type TaskReceiver } from "./intake/task-receiver.ts";
 import { createIsWanted } from "./intake/is-wanted.ts";
-import { createGetIssuerKeys } from "./intake/issuer-keys.ts";
+import { createFindIssuerKey } from "./intake/find-issuer-key.ts";
 import type { JoinResult, Membership, Profile } from "./membership/join-relay.ts";
 import { createOutbox } from "./delivery/outbox.ts";
 import { createPacedSend } from "./delivery/paced-send.ts";
@@ -164,7 +164,7 @@ function createRelayRequests(
   on: { membership: () => Membership | undefined; delegations: Pick<AttemptCounter, "record"> },
 ): Pick<
   RelayLink,
-  "delegateTask" | "getIssuerKeys" | "isWanted" | "releaseClaim" | "findSigner" | "contester"
+  "delegateTask" | "findIssuerKey" | "isWanted" | "releaseClaim" | "findSigner" | "contester"
 > {
   const { identity, taskTimeoutMs, runtime } = options;
   const { agentId } = identity;
@@ -178,7 +178,7 @@ function createRelayRequests(
       count: (isCompleted) => on.delegations.record(isCompleted),
       runtime,
     }),
-    getIssuerKeys: createGetIssuerKeys({ membership, runtime }),
+    findIssuerKey: createFindIssuerKey({ membership, runtime }),
     isWanted: createIsWanted({ agentId, client, runtime }),
     releaseClaim: createReleaseClaim({ agentId, client, runtime }),
     findSigner: createFindSigner({ agentId, membership, runtime }),

@@ -7,7 +7,7 @@ import { silentLog } from "../../log.ts";
 import { createSignedTokenCheck } from "../../http/authentication/check-signed-token.ts";
 import { createFindSigner } from "../../relay/intake/find-signer.ts";
 import { createIsWanted } from "../../relay/intake/is-wanted.ts";
-import { createGetIssuerKeys } from "../../relay/intake/issuer-keys.ts";
+import { createFindIssuerKey } from "../../relay/intake/find-issuer-key.ts";
 import { joinRelay, type Membership } from "../../relay/membership/join-relay.ts";
 import { createReleaseClaim } from "../../relay/intake/release-claim.ts";
 import { createSystemRuntime } from "../../runtime.ts";
@@ -41,7 +41,7 @@ export async function startAgentWithoutSocket(options: TestAgentOptions): Promis
   const relay: RelayFeatures = {
     deviceId: () => membership?.deviceId,
     delegateTask: async () => ({ ok: false, error: "This agent does not delegate" }),
-    getIssuerKeys: createGetIssuerKeys(parts),
+    findIssuerKey: createFindIssuerKey(parts),
     deliverReceipt: () => {},
     findUndelivered: () => undefined,
     isWanted: createIsWanted(clientParts),

@@ -22,6 +22,8 @@ export interface StandaloneOptions {
   /** Flags of the command. */
   readonly args?: readonly string[];
   readonly log?: Log;
+  /** Sends the requests of the agent; absent: the network. */
+  readonly fetch?: typeof fetch;
 }
 
 export interface TestAgentOptions extends StandaloneOptions {
@@ -67,7 +69,10 @@ async function startFromConfig(options: StandaloneOptions): Promise<StartResult>
     tools,
     ...(options.knownAgents !== undefined && { knownAgents: options.knownAgents }),
     version: "0.0.0",
-    runtime: createSystemRuntime(options.log ?? silentLog),
+    runtime: {
+      ...createSystemRuntime(options.log ?? silentLog),
+      ...(options.fetch !== undefined && { fetch: options.fetch }),
+    },
   });
   if (!started.ok) {
     deleteDataDir();

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +11,7 @@ import { silentLog } from "../../log.ts";
 import { createSystemRuntime } from "../../runtime.ts";
 import { createTestIdentity } from "../../testing/agents/test-identity.ts";
 import { MASTER_TOKEN, startTestRelay, type TestRelay } from "../../testing/agents/test-relay.ts";
-import { createGetIssuerKeys } from "./issuer-keys.ts";
+import { createFindIssuerKey } from "./find-issuer-key.ts";
 
 let relay: TestRelay;
 beforeAll(async () => {
@@ -28,21 +31,24 @@ function lookups(baseUrl = relay.url) {
     },
   });
   const membership = { client, deviceId: "d", relay: { relayId: "r", publicKey: "" } };
-  const keysOf = createGetIssuerKeys({ membership: () => membership, runtime: { now: () => now } });
-  return { asked: () => asked, keysOf, pass: (ms: number) => (now += ms) };
+  const findKey = createFindIssuerKey({
+    membership: () => membership,
+    runtime: { now: () => now },
+  });
+  return { asked: () => asked, findKey, pass: (ms: number) => (now += ms) };
 }
 
 test("an issuer's key is fetched from the relay once a minute", async () => {
   const issuer = createTestIdentity();
-  const { asked, keysOf, pass } = lookups();
-  expect(await keysOf(issuer.agentId)).toEqual([]);
+  const { asked, findKey, pass } = lookups();
+  expect(await findKey(issuer.agentId)).toEqual({ status: "unknown" });
   const runtime = createSystemRuntime(silentLog);
   await bootstrapAgent({ ...runtime, ...issuer, baseUrl: relay.url });
-  expect(await keysOf(issuer.agentId)).toEqual([issuer.publicKey]);
-  expect(await keysOf(issuer.agentId)).toEqual([issuer.publicKey]);
+  expect(await findKey(issuer.agentId)).toEqual({ status: "found", value: issuer.publicKey });
+  expect(await findKey(issuer.agentId)).toEqual({ status: "found", value: issuer.publicKey });
   expect(asked()).toBe(2);
   pass(60_000);
-  await keysOf(issuer.agentId);
+  await findKey(issuer.agentId);
   expect(asked()).toBe(3);
 });
 
@@ -57,12 +63,27 @@ test("a revoked issuer has no key", async () => {
   db.exec("UPDATE agents SET revoked_at = 1");
   db.close();
   const after = await startTestRelay(0, env);
-  expect(await lookups(after.url).keysOf(issuer.agentId)).toEqual([]);
+  expect(await lookups(after.url).findKey(issuer.agentId)).toEqual({ status: "unknown" });
   await after.stop();
   rmSync(folder, { recursive: true });
 });
 
-test("without a relay no issuer has a key", async () => {
-  const keysOf = createGetIssuerKeys({ membership: () => undefined, runtime: { now: Date.now } });
-  expect(await keysOf(createTestIdentity().agentId)).toEqual([]);
+test("E9: before the agent has joined its relay, no look-up of a key is final", async () => {
+  const findKey = createFindIssuerKey({ membership: () => undefined, runtime: { now: Date.now } });
+  expect(await findKey(createTestIdentity().agentId)).toMatchObject({ status: "unavailable" });
+});
+
+test("E9: a relay that refuses to answer does not make an issuer unknown", async () => {
+  const busy = { code: "rate.exceeded", message: "", status: 429 };
+  const server = createServer((_, response) => {
+    response.writeHead(429, { "retry-after": "30" }).end(JSON.stringify(busy));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const { findKey } = lookups(`http://127.0.0.1:${port}`);
+  const { agentId } = createTestIdentity();
+  expect(await findKey(agentId)).toEqual({ status: "unavailable", retryAfterSeconds: 30 });
+  server.close();
+  server.closeAllConnections();
+  expect(await findKey(agentId)).toEqual({ status: "unavailable", retryAfterSeconds: 5 });
 });
