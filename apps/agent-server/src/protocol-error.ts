@@ -5,6 +5,7 @@ const codes: Readonly<Record<FailureKind, ProtocolErrorCode>> = {
   unknown: ProtocolErrorCode.InvalidParams,
   invalid: ProtocolErrorCode.InvalidParams,
   denied: ProtocolErrorCode.InvalidRequest,
+  unavailable: ProtocolErrorCode.InternalError,
   aborted: ProtocolErrorCode.InternalError,
   failed: ProtocolErrorCode.InternalError,
 };

@@ -19,6 +19,7 @@ export interface Toolbox {
    * price.
    */
   readonly hasSeveralPrices: boolean;
+  /** Rejects with `WorkPostponed` when the task must be offered again instead of answered. */
   call(name: string, args: unknown): Promise<CallAnswer>;
 }
 

@@ -18,6 +18,7 @@ import type { Executor, Outcome, Toolbox } from "./executor.ts";
 import type { WorkTask } from "./task.ts";
 import { createToolbox } from "./tool-access/toolbox.ts";
 import { WorkWithdrawn } from "./abort-reasons.ts";
+import { WorkPostponed } from "./work-postponed.ts";
 
 export interface TaskRunnerParts {
   readonly identity: Identity;
@@ -43,7 +44,7 @@ export interface RunOptions {
 
 /**
  * Runs a task to its end and signs the receipt, also for a task that fails, times out or is
- * cancelled. Rejects with `WorkWithdrawn` for withdrawn work, which gets no receipt.
+ * cancelled. Rejects with `WorkWithdrawn` or `WorkPostponed` for work that gets no receipt.
  */
 export type RunTask = (task: WorkTask, options: RunOptions) => Promise<ExecutionReceipt>;
 
@@ -103,6 +104,7 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     try {
       return await executor.execute(task, toolbox, signal);
     } catch (cause) {
+      if (cause instanceof WorkPostponed) throw cause;
       runtime.log("error", "task.threw", { correlationId: task.taskId, cause: String(cause) });
       return { status: "failed", result: "The task failed" };
     }

@@ -36,8 +36,15 @@ export type ApprovalResult =
 
 export type ApprovalAnswer =
   | ApprovalResult
-  /** The call cannot be approved now; `reason` ends with a code. */
-  | { readonly status: "refused"; readonly reason: string; readonly approvalId?: string };
+  /**
+   * The call is refused, or cannot be decided about at the moment, so that it may be repeated;
+   * `reason` ends with a code.
+   */
+  | {
+      readonly status: "refused" | "unavailable";
+      readonly reason: string;
+      readonly approvalId?: string;
+    };
 
 /** The authority that decides about calls: the owner, or a quorum at the relay. */
 export interface Approver {

@@ -183,6 +183,7 @@ test("no tool runs without its line in the audit log", async () => {
   const given = { tool: shoutTool.definition, caller: owner, args: {}, argsHash: "" };
   expect(await guard(given)).toEqual({
     ok: false,
+    kind: "denied",
     message: "Policy denied: the audit log cannot be written",
   });
 });

@@ -2,7 +2,7 @@ import { bytesToHex } from "@agent/crypto";
 import { callerKey, getTrustLevel } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
 import type { JsonObject } from "../tools/definition.ts";
-import type { Approver } from "./approvals.ts";
+import type { ApprovalAnswer, Approver } from "./approvals.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { getRisk, type Decision, type PolicyCheck, type ToolCall } from "./policy-check.ts";
 
@@ -19,7 +19,8 @@ export interface GuardedCall extends ToolCall {
 export type GuardResult =
   /** `recordCompletion` records the result of the call. */
   | { readonly ok: true; readonly recordCompletion: (ok: boolean) => void }
-  | { readonly ok: false; readonly message: string };
+  /** `unavailable`: the call cannot be decided about at the moment. */
+  | { readonly ok: false; readonly kind: "denied" | "unavailable"; readonly message: string };
 
 /** Decides about every tool call before it runs. */
 export type Guard = (call: GuardedCall) => Promise<GuardResult>;
@@ -62,9 +63,13 @@ export function createGuard(parts: {
       });
     } catch (cause) {
       runtime.log("error", "audit.failed", { cause: String(cause) });
-      return { ok: false, message: "Policy denied: the audit log cannot be written" };
+      const message = "Policy denied: the audit log cannot be written";
+      return { ok: false, kind: "denied", message };
     }
-    if (resolved.message !== undefined) return { ok: false, message: resolved.message };
+    if (resolved.message !== undefined) {
+      const kind = resolved.isUnavailable === true ? "unavailable" : "denied";
+      return { ok: false, kind, message: resolved.message };
+    }
     const startedAt = runtime.now();
     return {
       ok: true,
@@ -81,31 +86,37 @@ export function createGuard(parts: {
     if (kind === "denied") return { decision: "denied", message };
     const { tool, caller, args, argsHash, signal } = call;
     const request = { tool: tool.name, risk: getRisk(tool), caller, args, argsHash };
-    const answer = await approver.requestApproval(request, signal);
-    switch (answer.status) {
-      case "approved":
-        return { decision: "allowed", approvalId: answer.approvalId };
-      case "denied": {
-        const refused = "Policy denied: the owner refused this call";
-        return { decision: "denied", message: refused, approvalId: answer.approvalId };
-      }
-      case "pending": {
-        const { approvalId } = answer;
-        const named = `${message}, approval_id ${approvalId}`;
-        return { decision: "approval_required", message: named, approvalId };
-      }
-      case "refused": {
-        const { approvalId, reason } = answer;
-        const refused = `Policy denied: ${reason}`;
-        return {
-          decision: "denied",
-          message: refused,
-          ...(approvalId !== undefined && { approvalId }),
-        };
-      }
-      case "full":
-        return { decision: "approval_required", message };
+    return resolveApproval(await approver.requestApproval(request, signal), message);
+  }
+}
+
+/** Decides by the approver's answer about a call that the policy holds for `message`. */
+function resolveApproval(answer: ApprovalAnswer, message: string): ResolvedDecision {
+  switch (answer.status) {
+    case "approved":
+      return { decision: "allowed", approvalId: answer.approvalId };
+    case "denied": {
+      const refused = "Policy denied: the owner refused this call";
+      return { decision: "denied", message: refused, approvalId: answer.approvalId };
     }
+    case "pending": {
+      const { approvalId } = answer;
+      const named = `${message}, approval_id ${approvalId}`;
+      return { decision: "approval_required", message: named, approvalId };
+    }
+    case "refused":
+    case "unavailable": {
+      const { approvalId, reason, status } = answer;
+      const refused = `Policy denied: ${reason}`;
+      return {
+        decision: "denied",
+        message: refused,
+        isUnavailable: status === "unavailable",
+        ...(approvalId !== undefined && { approvalId }),
+      };
+    }
+    case "full":
+      return { decision: "approval_required", message };
   }
 }
 
@@ -113,5 +124,7 @@ interface ResolvedDecision {
   readonly decision: "allowed" | "denied" | "approval_required";
   /** The reason why the call must not run; absent when it may. */
   readonly message?: string;
+  /** Whether the decision may be another one later. */
+  readonly isUnavailable?: boolean;
   readonly approvalId?: string;
 }

@@ -2,10 +2,20 @@ import type { CallAnswer, CallTool, FailureKind } from "../../tools/calling/call
 import type { ToolContext } from "../../tools/definition.ts";
 import type { Toolbox } from "../executor.ts";
 import type { WorkTask } from "../task.ts";
+import { WorkPostponed } from "../work-postponed.ts";
 
-const notRunKinds: ReadonlySet<FailureKind> = new Set(["unknown", "invalid", "denied"]);
+const notRunKinds: ReadonlySet<FailureKind> = new Set([
+  "unknown",
+  "invalid",
+  "denied",
+  "unavailable",
+]);
 
-/** Binds the owner's tools to one task; the names of tools that ran are added to `used`. */
+/**
+ * Binds the owner's tools to one task; the names of tools that ran are added to `used`. A call that
+ * cannot be decided about at the moment postpones the task, unless a tool has run: a repeated task
+ * would run it again.
+ */
 export function createToolbox(options: {
   offered: Omit<Toolbox, "call">;
   callTool: CallTool;
@@ -31,6 +41,9 @@ export function createToolbox(options: {
       used.add(name);
       const answer = await callTool(name, args, context);
       if (!answer.ok && notRunKinds.has(answer.kind) && !wasUsed) used.delete(name);
+      if (!answer.ok && answer.kind === "unavailable" && used.size === 0) {
+        throw new WorkPostponed(answer.error);
+      }
       return answer;
     },
   };

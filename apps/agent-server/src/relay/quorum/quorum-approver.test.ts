@@ -228,6 +228,50 @@ test("a call that needs a quorum does not run while the relay is unreachable", a
   await running.stop();
 });
 
+test("E9: a task whose approval cannot be asked for gets no receipt, and runs once it can", async () => {
+  const ran: string[] = [];
+  let asked = 0;
+  let isLost = false;
+  const running = await startJoinedAgent({
+    relayUrl: relay.url,
+    tools: [createTextTool("deploy", (text) => ({ ok: true, data: String(ran.push(text)) }), 3)],
+    file: { policy: { quorum: { approvers: approvers(), required: 1 } } },
+    fetch: async (input, init) => {
+      const isAsking = new Request(input, init).url.endsWith("/approvals");
+      if (!isAsking || !isLost) return fetch(input, init);
+      asked += 1;
+      const refusal = { code: "rate.exceeded", message: "", status: 429 };
+      return Response.json(refusal, { status: 429, headers: { "retry-after": "1" } });
+    },
+  });
+  const { agentId } = running.agent.identity;
+  const submit = async () => {
+    const submitted = await relay.operator.submitTask({
+      params: { agentId },
+      body: { prompt: "site" },
+    });
+    const taskId = submitted.ok ? submitted.body.task_id : "";
+    return async () => {
+      const got = await relay.operator.getTask({ params: { agentId, taskId }, query: {} });
+      return got.ok ? (got.body.receipt?.["status"] ?? null) : got.code;
+    };
+  };
+  const unapproved = await submit();
+  await expect.poll(unapproved, { timeout: 5_000 }).toBe("denied");
+  const listed = await relay.operator.listApprovals({ params: { agentId }, query: {} });
+  const [waiting] = listed.ok ? listed.body.approvals : [];
+  await voters[0]?.vote(agentId, waiting?.approval_id ?? "", "approve");
+
+  isLost = true;
+  const approved = await submit();
+  await expect.poll(() => asked, { timeout: 5_000 }).toBeGreaterThan(1);
+  expect([await approved(), ran]).toEqual([null, []]);
+  isLost = false;
+  await expect.poll(approved, { timeout: 5_000 }).toBe("completed");
+  expect(ran).toEqual(["site"]);
+  await running.stop();
+});
+
 test("a call before the relay is joined is refused and not added to the waiting ones", async () => {
   const approver = createQuorumApprover({
     agentId: "a",
@@ -240,7 +284,7 @@ test("a call before the relay is joined is refused and not added to the waiting 
   const wanted = { tool: "deploy", risk: 3, caller: owner, args: {} };
   for (let index = 0; index < 60; index += 1) {
     expect(await approver.requestApproval({ ...wanted, argsHash: String(index) })).toEqual({
-      status: "refused",
+      status: "unavailable",
       reason: "the relay gave no approval (network.unreachable)",
     });
   }
@@ -312,7 +356,7 @@ describe("an approval of a quorum", () => {
       newer ? text.replace(`"status":"pending"`, `"status":"escalated"`) : text,
     );
     expect(await take()).toMatchObject({
-      status: "refused",
+      status: "unavailable",
       reason: "the relay gave no approval (approval.status_unknown)",
     });
     newer = false;
@@ -419,7 +463,7 @@ describe("an approval of a quorum", () => {
     const { take, takeId } = await newAsker((url) => url.endsWith("/approvals") && lost);
     const first = await take();
     expect(first).toMatchObject({
-      status: "refused",
+      status: "unavailable",
       reason: "the relay gave no approval (network.unreachable)",
     });
     lost = false;

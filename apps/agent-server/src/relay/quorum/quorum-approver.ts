@@ -1,9 +1,10 @@
-import type { RelayClient } from "@agent/client";
+import type { CallRefusal, RelayClient } from "@agent/client";
 import { canonicalize, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { limits, verifyQuorum } from "@agent/wire";
 import type { ApprovalRequest, Approver, ApprovalAnswer } from "../../policy/approvals.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { JsonObject } from "../../tools/definition.ts";
+import { isFinalRefusal } from "../is-final-refusal.ts";
 import type { QuorumRequests } from "./quorum-requests.ts";
 import type { ConfiguredQuorum } from "./configured-quorum.ts";
 import { createPendingCalls, type DeletedCall } from "./pending-calls.ts";
@@ -37,8 +38,7 @@ export function createQuorumApprover(parts: {
     async requestApproval(call, signal): Promise<ApprovalAnswer> {
       const client = parts.client();
       const relayKey = parts.relayKey();
-      if (client === undefined || relayKey === undefined)
-        return refuseUnanswered(NOT_JOINED_REFUSAL.code);
+      if (client === undefined || relayKey === undefined) return answerRefusal(NOT_JOINED_REFUSAL);
       const entry = await pending.getOrAdd(call);
       if (entry === undefined) return { status: "full" };
       const { approvalId, expiresAt } = entry;
@@ -63,7 +63,7 @@ export function createQuorumApprover(parts: {
         quorum_approvers,
       };
       const answer = await client.requestApproval({ params: { agentId }, body }, perCall);
-      if (!answer.ok) return refuseUnanswered(answer.code, approvalId);
+      if (!answer.ok) return answerRefusal(answer, approvalId);
       const { status } = answer.body;
       if (status === "pending") return { status: "pending", approvalId };
       if (status === "denied") {
@@ -72,7 +72,7 @@ export function createQuorumApprover(parts: {
 
       // An unknown status of a later version neither approves the call nor ends the request.
       if (status !== "approved" && status !== "used") {
-        return refuseUnanswered("approval.status_unknown", approvalId);
+        return buildRefusal(NO_APPROVAL, "approval.status_unknown", approvalId, "unavailable");
       }
 
       if (status === "approved") {
@@ -86,7 +86,7 @@ export function createQuorumApprover(parts: {
         const params = { agentId, approvalId };
         const used = await client.useApproval({ params, body: callFields }, perCall);
         if (used.ok) return answerUse(await pending.delete(call, entry), approvalId);
-        if (used.code !== "approval.not_approved") return refuseUnanswered(used.code, approvalId);
+        if (used.code !== "approval.not_approved") return answerRefusal(used, approvalId);
       }
       // A concurrent identical call used the approval, or one whose answer was lost.
       await pending.delete(call, entry);
@@ -114,11 +114,19 @@ function showArguments({ args }: ApprovalRequest): { arguments?: JsonObject } {
   return canonicalize(args).length <= limits.approvalArguments ? { arguments: args } : {};
 }
 
-function refuseUnanswered(code: string, approvalId?: string): ApprovalAnswer {
-  return buildRefusal("the relay gave no approval", code, approvalId);
+const NO_APPROVAL = "the relay gave no approval";
+
+function answerRefusal(refusal: CallRefusal, approvalId?: string): ApprovalAnswer {
+  const status = isFinalRefusal(refusal) ? "refused" : "unavailable";
+  return buildRefusal(NO_APPROVAL, refusal.code, approvalId, status);
 }
 
-function buildRefusal(reason: string, code: string, approvalId?: string): ApprovalAnswer {
-  const named = { status: "refused", reason: `${reason} (${code})` } as const;
+function buildRefusal(
+  reason: string,
+  code: string,
+  approvalId: string | undefined,
+  status: "refused" | "unavailable" = "refused",
+): ApprovalAnswer {
+  const named = { status, reason: `${reason} (${code})` } as const;
   return approvalId === undefined ? named : { ...named, approvalId };
 }

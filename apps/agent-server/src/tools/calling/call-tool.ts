@@ -7,8 +7,11 @@ import { checkArgumentSize } from "./check-argument-size.ts";
 import type { JsonObject, RichContent, ToolAnswer, ToolContext } from "../definition.ts";
 import type { RegisteredTool, ToolRegistry } from "../registry.ts";
 
-/** The reason why a call gave no result; executors treat `denied` unlike an ordinary failure. */
-export type FailureKind = "unknown" | "invalid" | "denied" | "aborted" | "failed";
+/**
+ * The reason why a call gave no result; executors treat `denied` unlike an ordinary failure.
+ * `unavailable`: the call cannot be decided about at the moment.
+ */
+export type FailureKind = "unknown" | "invalid" | "denied" | "unavailable" | "aborted" | "failed";
 
 export type CallAnswer =
   | ({ readonly ok: true; readonly data: string } & RichContent)
@@ -61,7 +64,7 @@ export function createToolCaller(parts: {
     const refusal = tool.getRefusal?.();
     const call = { tool: definition, caller, task, args: checkedArgs, argsHash, refusal, signal };
     const decision = await guard(call);
-    if (!decision.ok) return buildFailure("denied", decision.message);
+    if (!decision.ok) return buildFailure(decision.kind, decision.message);
 
     const answer = await runTool(tool, checkedArgs, context);
     decision.recordCompletion(answer.ok);
