@@ -9,7 +9,7 @@ const MonitorStateSchema = v.object({
   first_seen_at: v.pipe(v.number(), v.safeInteger()),
   /** The artifacts of known tasks seen so far, as `scanEntries` returns them. */
   seen: v.array(v.string()),
-  /** Checkpoints that the log signed and that were not yet found in its tree. */
+  /** Checkpoints that the log signed and that were not yet proven to be of one tree. */
   unproven: v.optional(v.array(v.string()), []),
 });
 

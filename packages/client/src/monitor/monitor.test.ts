@@ -5,6 +5,7 @@ import { canonicalize, sha256Hex } from "@agent/crypto";
 import {
   cosignHead,
   entryOf,
+  formatTilePath,
   formatVerifierKey,
   hashNode,
   openCheckpoint,
@@ -116,6 +117,19 @@ function fork(size: number): ModelLog {
   const forked = fill(new ModelLog(1), 0, 5);
   forked.append(settle("rewritten"));
   return fill(forked, 6, size);
+}
+
+/** Serves the newer log with the hashes of the older one, of at most 256 entries, in its first tile. */
+function serveBoth(older: ModelLog, newer: ModelLog): Site {
+  const hashes = older.readPath(formatTilePath(0, 0, older.size))!;
+  return {
+    ...serve(newer),
+    tile(path) {
+      const bytes = newer.readPath(path);
+      const isFirst = path.startsWith("tile/0/000") && bytes !== undefined;
+      return isFirst ? new Uint8Array([...hashes, ...bytes.slice(hashes.length)]) : bytes;
+    },
+  };
 }
 
 async function readState() {
@@ -253,9 +267,44 @@ describe("agent-monitor on a lying log", () => {
       const lie = fork(size);
       site.witnessed = () => lie.sign([witness]);
       await expectAlarm("monitor.split_view", withWitness());
-      expect(await readEvidenceSizes()).toEqual([size, 300]);
+      expect(await readEvidenceSizes()).toEqual([Math.min(size, 300), Math.max(size, 300)]);
       await rm(stateFile());
     }
+  });
+
+  it("TL12 agent-monitor reports a rewritten log whose tiles lead to the checked root as well as to the new one", async () => {
+    site = serve(fill(new ModelLog(1), 0, 200));
+    await monitor();
+    const grown = fill(new ModelLog(1), 0, 250);
+    site = serveBoth(site.log, grown);
+    expect(await monitor()).toMatchObject({ exitCode: 0 });
+    site = serveBoth(grown, fork(300));
+    await expectAlarm("monitor.split_view");
+    expect(await readEvidenceSizes()).toEqual([250, 300]);
+  });
+
+  it("TL12 agent-monitor reports a witness that saw another log, although the tiles lead to both roots", async () => {
+    const lie = fork(200);
+    site = { ...serveBoth(lie, site.log), witnessed: () => lie.sign([witness]) };
+    await expectAlarm("monitor.split_view", withWitness());
+    expect(await readEvidenceSizes()).toEqual([200, 300]);
+  });
+
+  it("TL12 agent-monitor reports two heads that both begin with the published one and continue differently", async () => {
+    const published = site.log.sign([witness]);
+    const lie = fill(new ModelLog(1), 0, 300);
+    lie.append(settle("another"));
+    fill(lie, 301, 310);
+    fill(site.log, 300, 320);
+    const { tile } = site;
+    site = {
+      ...site,
+      checkpoint: () => published,
+      witnessed: () => lie.sign([witness]),
+      tile: (path) => (path.endsWith("tile/0/001.p/54") ? lie.readPath(path) : tile(path)),
+    };
+    await expectAlarm("monitor.split_view", withWitness());
+    expect(await readEvidenceSizes()).toEqual([310, 320]);
   });
 
   it("agent-monitor takes nothing from a witness that shows a head that the log did not sign", async () => {

@@ -4,18 +4,12 @@ import {
   type EntryAlarmCode,
   formatVerifierKey,
   getEmptyRoot,
-  type ReadTile,
   type VerifierKey,
   type WatchList,
 } from "@agent/transparency";
 import { createEnvironment, type Environment } from "../environment.ts";
-import {
-  BadTileError,
-  computeRootOf,
-  createLogReader,
-  type LogReader,
-  UnreachableError,
-} from "./log-reader.ts";
+import { findSplit } from "./find-split.ts";
+import { BadTileError, computeRootOf, createLogReader, UnreachableError } from "./log-reader.ts";
 import type { MonitorState } from "./monitor-state.ts";
 import { scanNewEntries } from "./scan-new-entries.ts";
 import {
@@ -87,9 +81,9 @@ class AlarmError extends Error {
 
 /**
  * Creates a monitor of a transparency log. Each `check` reads the heads that the log and its witnesses
- * show, and compares those of one size before it asks the log for anything else. It then looks for each
- * of them in the tree of the published head, rebuilds that one from its entries, and scans the new ones.
- * A head that the log signed is kept until it was found in the tree, so that a log that stops answering
+ * show, and compares those of one size before it asks the log for anything else. It then demands a proof
+ * that they are all of one tree, rebuilds the published one from its tiles, and scans the new entries.
+ * A head that the log signed is kept until that proof was verified, so that a log that stops answering
  * hides none. The published head is stored only after all comparisons held; alarms about entries are
  * reported once.
  */
@@ -131,9 +125,8 @@ export function createMonitor(options: MonitorOptions): { check: () => Promise<M
     const readTile = log.createTileReader(published.head.size);
     const root = await computeRootOf(published.head.size, readTile, getEmptyRoot());
     if (!equalBytes(root, published.head.root)) throw new BadTileError("the tiles differ");
-    for (const seen of before === null ? heads : [before, ...heads]) {
-      await demandSameTree(seen, published, log, readTile);
-    }
+    const split = await findSplit(before === null ? heads : [before, ...heads], log);
+    if (split !== null) throw new AlarmError(buildSplit(...split));
     const tree = { log, head: published.head, readTile };
     const scan = await scanNewEntries(tree, before?.head.size ?? 0, watch, stored?.seen);
     const alarms: MonitorAlarm[] = [...scan.alarms];
@@ -167,7 +160,7 @@ export function createMonitor(options: MonitorOptions): { check: () => Promise<M
 interface RoundHeads {
   readonly stored: MonitorState | null;
   readonly before: SeenHead | null;
-  /** The heads that the log signed and that were not yet found in its tree. */
+  /** The heads that the log signed and that were not yet proven to be of one tree. */
   readonly heads: readonly SeenHead[];
   readonly readings: HeadReadings;
 }
@@ -191,31 +184,6 @@ function demandHead(reading: HeadReading, before: SeenHead | null): SeenHead {
   if (code !== "log.no_checkpoint") throw new AlarmError({ code });
   if (before === null) throw new UnreachableError("the log has no checkpoint yet");
   throw new AlarmError({ code: "monitor.rolled_back" });
-}
-
-/** Both heads must be roots of the tiles of the larger one, so that the smaller is a part of the larger. */
-async function demandSameTree(
-  seen: SeenHead,
-  published: SeenHead,
-  log: LogReader,
-  readPublished: ReadTile,
-): Promise<void> {
-  const isLarger = seen.head.size > published.head.size;
-  const readTile = isLarger ? log.createTileReader(seen.head.size) : readPublished;
-  for (const { size, root } of isLarger ? [seen.head, published.head] : [seen.head]) {
-    const isOfTree = await isRootOf(root, size, readTile);
-    if (!isOfTree) throw new AlarmError(buildSplit(seen, published));
-  }
-}
-
-/** A tree whose tiles are missing has another root: the log signed its size, so it must have them. */
-async function isRootOf(root: Uint8Array, size: number, readTile: ReadTile): Promise<boolean> {
-  try {
-    return equalBytes(root, await computeRootOf(size, readTile, getEmptyRoot()));
-  } catch (error) {
-    if (error instanceof BadTileError) return false;
-    throw error;
-  }
 }
 
 /** The log grew, but it has published no newer head for an hour. */

@@ -1,0 +1,36 @@
+import { compareHeads, proveConsistency, type ReadTile, type TreeHead } from "@agent/transparency";
+import { BadTileError, type LogReader } from "./log-reader.ts";
+import type { SeenHead } from "./signed-heads.ts";
+
+/**
+ * Returns two heads that the log signed and that are of no common tree; null if all are of one. Each must be
+ * the beginning of the largest by a verified consistency proof: tiles that lead to one root prove nothing
+ * about the other, because a log can serve the hashes of two histories side by side.
+ */
+export async function findSplit(
+  heads: readonly SeenHead[],
+  log: LogReader,
+): Promise<readonly [SeenHead, SeenHead] | null> {
+  const [largest] = heads.toSorted((left, right) => right.head.size - left.head.size);
+  if (largest === undefined) return null;
+  const readTile = log.createTileReader(largest.head.size);
+  for (const seen of heads) {
+    const proof = await buildProof(seen.head, largest.head, readTile);
+    if (!compareHeads(seen.head, largest.head, proof).ok) return [seen, largest];
+  }
+  return null;
+}
+
+/** Without the tiles there is no proof; the log signed the size of its head, so it must have them. */
+async function buildProof(
+  old: TreeHead,
+  head: TreeHead,
+  readTile: ReadTile,
+): Promise<readonly Uint8Array[]> {
+  try {
+    return await proveConsistency(old.size, head.size, readTile);
+  } catch (error) {
+    if (error instanceof BadTileError) return [];
+    throw error;
+  }
+}
