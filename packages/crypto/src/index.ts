@@ -37,7 +37,7 @@ export {
   runLocalChecks,
   toVerdict,
 } from "./run-checks.ts";
-export { signJson, verifyJson, verifyJsonAsync } from "./json/signed-json.ts";
+export { signJson, verifyJson, verifyJsonAsync, verifyJsonByAny } from "./json/signed-json.ts";
 export {
   MAX_RELAY_KEYS,
   type RelayChainCode,

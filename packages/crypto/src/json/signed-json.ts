@@ -17,8 +17,17 @@ export function signJson<Body extends object>(
  * Returns whether `signature` signs all other members of a plain object; false for any other value.
  */
 export function verifyJson(value: unknown, publicKey: Uint8Array): boolean {
+  return verifyJsonByAny(value, [publicKey]);
+}
+
+/**
+ * Verifies like `verifyJson` that one of the keys signed, in the order of the keys. The message is built
+ * once, however many keys there are.
+ */
+export function verifyJsonByAny(value: unknown, publicKeys: readonly Uint8Array[]): boolean {
   const parts = parseSignedJson(value);
-  return parts !== undefined && verify(parts.signature, parts.message, publicKey);
+  if (parts === undefined) return false;
+  return publicKeys.some((publicKey) => verify(parts.signature, parts.message, publicKey));
 }
 
 /** Verifies like `verifyJson`, with `verifyAsync` for the signature. */

@@ -22,7 +22,10 @@ export interface IssuerKeys {
   readonly relayKeys?: readonly string[] | undefined;
 }
 
-/** Returns the issuer's key and the later ones of its relay; none if the issuer is another relay. */
+/**
+ * Returns the issuer's key and the later ones of its relay, the newest first, because a relay signs when a
+ * record is read; none if the issuer is another relay.
+ */
 export function listSigningKeys(
   record: { readonly issuer: string },
   { publicKey, relayKeys = publicKey === undefined ? undefined : [publicKey] }: IssuerKeys,
@@ -30,5 +33,5 @@ export function listSigningKeys(
   const issuerKey = getIssuerKey(record);
   if (relayKeys === undefined) return [issuerKey];
   const position = relayKeys.indexOf(issuerKey);
-  return position === -1 ? [] : relayKeys.slice(position);
+  return position === -1 ? [] : relayKeys.slice(position).toReversed();
 }

@@ -31,6 +31,18 @@ describe("B2: no-show records", () => {
     );
   });
 
+  test("B2: a no-show record may be under any key of its relay's chain", () => {
+    for (const relayKeys of [
+      [alice.publicKey, bob.publicKey],
+      [bob.publicKey, alice.publicKey],
+    ]) {
+      expect(verifyNoShowRecord(record, { relayKeys }).valid).toBe(true);
+    }
+    expect(verifyNoShowRecord(record, { relayKeys: [bob.publicKey] }).code).toBe(
+      "no_show.wrong_issuer",
+    );
+  });
+
   test("B2: a no-show record is refused if another key than its issuer's signed", () => {
     expect(verifyNoShowRecord(signNoShowRecord(body, bob.secretKey)).code).toBe(
       "no_show.signature_invalid",

@@ -1,7 +1,7 @@
 import type { Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { text, wholeNumber } from "../fields.ts";
-import { getIssuerKey, issuer } from "../keys/issuer-key.ts";
+import { issuer, type IssuerKeys, listSigningKeys } from "../keys/issuer-key.ts";
 import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 /**
@@ -52,10 +52,6 @@ export function signNoShowRecord(body: NoShowRecordBody, secretKey: Uint8Array):
   return signRecord({ ...body, type: "no_show" as const }, secretKey);
 }
 
-interface VerifyNoShowOptions {
-  readonly publicKey?: string | undefined;
-}
-
 const verifyRecord = createRecordVerifier({
   kind: "no_show",
   schema: NoShowRecordSchema,
@@ -63,20 +59,20 @@ const verifyRecord = createRecordVerifier({
     {
       name: "issuer",
       refusal: "no_show.wrong_issuer",
-      test: (record: NoShowRecord, { publicKey }: VerifyNoShowOptions) =>
-        publicKey === undefined || getIssuerKey(record) === publicKey,
+      test: (record: NoShowRecord, options: IssuerKeys) =>
+        listSigningKeys(record, options).length > 0,
     },
   ],
-  listKeys: (record) => [getIssuerKey(record)],
+  listKeys: listSigningKeys,
 });
 
 /**
- * Verifies a no-show record by the key that its issuer's did:key is. With `publicKey` (64 hex digits)
- * the issuer must be that relay, else `no_show.wrong_issuer`; without it, any. Never throws on a value.
+ * Verifies a no-show record by the key that its issuer's did:key is. `publicKey` and `relayKeys` require a
+ * relay as `verifySettlementRecord` does, else `no_show.wrong_issuer`. Never throws on a value.
  */
 export function verifyNoShowRecord(
   value: unknown,
-  options: VerifyNoShowOptions = {},
+  options: IssuerKeys = {},
 ): Verdict<NoShowRefusal> {
   return verifyRecord(value, options);
 }

@@ -55,6 +55,19 @@ describe("settlement records", () => {
     );
   });
 
+  test("a settlement record is read once, however many keys of its relay are tried", () => {
+    let reads = 0;
+    const counted = Object.defineProperty({ ...settled }, "note", {
+      enumerable: true,
+      get: () => (reads += 1),
+    });
+    const relayKeys = [alice.publicKey, ...Array.from({ length: 32 }, () => bob.publicKey)];
+    expect(verifySettlementRecord(counted, { relayKeys }).code).toBe(
+      "settlement.signature_invalid",
+    );
+    expect(reads).toBe(1);
+  });
+
   test("a settlement record may have an on-chain proof and unnamed members", () => {
     const more = { ...record, x402_tx_hash: "0x1", x402_network: "eip155:84532", note: [1] };
     expect(verifySettlementRecord(signSettlementRecord(more, alice.secretKey)).valid).toBe(true);

@@ -8,7 +8,7 @@ import {
   toVerdict,
   unlessMalformed,
   type Verdict,
-  verifyJson,
+  verifyJsonByAny,
 } from "@agent/crypto";
 import * as v from "valibot";
 
@@ -19,7 +19,7 @@ interface RecordRules<Members, Context, Kind extends string, Refusal extends str
   readonly schema: v.GenericSchema<Members>;
   /** The checks between the suite and the signature. */
   readonly checks: readonly Check<Members, Context, Refusal>[];
-  /** Returns the keys of which one must have signed, as 64 hex digits. */
+  /** Returns the keys of which one must have signed, as 64 hex digits, the most likely first. */
   readonly listKeys: (record: Members, context: Context) => readonly string[];
 }
 
@@ -51,7 +51,11 @@ export function createRecordVerifier<
     {
       name: "signature",
       refusal: `${kind}.signature_invalid`,
-      test: (record, context) => listKeys(record, context).some((key) => isSignedBy(record, key)),
+      test: (record, context) =>
+        verifyJsonByAny(
+          record,
+          listKeys(record, context).flatMap((key) => unlessMalformed(() => hexToBytes(key)) ?? []),
+        ),
     },
   ];
   return (value, context) =>
@@ -60,9 +64,4 @@ export function createRecordVerifier<
         ? runLocalChecks(allChecks, value, context)
         : buildRefusal("structure", `${kind}.malformed` as const),
     );
-}
-
-function isSignedBy(record: object, publicKey: string): boolean {
-  const key = unlessMalformed(() => hexToBytes(publicKey));
-  return key !== undefined && verifyJson(record, key);
 }
