@@ -209,11 +209,27 @@ describe("rankAndRecord and replayRanking", () => {
     expect(replayRanking({ ...record, choice: null })).toEqual(record.choice);
   });
 
+  const routed = (figures: Partial<typeof hop>): Candidate => ({
+    ...known,
+    route: { ...hop, ...figures, path: ["self", "b"] },
+  });
+
+  test("replayRanking takes a route whose sums are above the maximum of one hop", () => {
+    const { record } = rankAndRecord([routed({ latency: 1e9 + 50, cost: 2e9 })]);
+    expect(replayRanking(record)).toEqual(record.choice);
+    expect(record.choice?.selected_agent).toBe("b");
+  });
+
   test.each<[string, Partial<RoutingRecord>]>([
     ["with another algorithm", { algorithm: "agent-routing@3" }],
     ["with a price cap that its algorithm does not support (A12)", { price_cap: 1 }],
     ["without the price cap of its algorithm (A12)", { algorithm: "agent-routing@2" }],
     ["with an invalid graph", { graph: [{ from: "self", to: "b", ...hop, trust: 2 }] }],
+    ["with a route of negative latency", { candidates: [routed({ latency: -5_001 })] }],
+    ["with a route of negative cost", { candidates: [routed({ cost: -1 })] }],
+    ["with a route of endless cost", { candidates: [routed({ cost: Infinity })] }],
+    ["with a route of a trust above 1", { candidates: [routed({ trust: 1e308 })] }],
+    ["with a route without reliability", { candidates: [routed({ reliability: Number.NaN })] }],
     ["with invalid weights", { weights: { ...rankAndRecord([]).record.weights, trust: -1 } }],
   ])("replayRanking throws for a record %s", (_, change) => {
     const { record } = rankAndRecord([known]);

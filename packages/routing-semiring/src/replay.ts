@@ -1,4 +1,4 @@
-import type { Candidate } from "./ranking/candidate.ts";
+import type { Candidate, FixedRoute } from "./ranking/candidate.ts";
 import { type Edge, Graph } from "./graph/graph.ts";
 import {
   getAlgorithm,
@@ -145,7 +145,7 @@ function listUsedEdges(
 /**
  * Replays a recorded decision from its inputs alone and returns its choice, independently of the recorded
  * one. Of an excerpt the recorded candidates compete again, by the recorded mean cost and counts. Throws a
- * RangeError for a record of another `algorithm`, with an invalid graph or with impossible counts.
+ * RangeError for a record of another `algorithm`, with an invalid graph or route or with impossible counts.
  */
 export function replayRanking(record: RoutingRecord): RoutingChoice | null {
   const { excerpt } = record;
@@ -155,6 +155,11 @@ export function replayRanking(record: RoutingRecord): RoutingChoice | null {
   }
   const built = Graph.from(record.graph);
   if (!built.ok) throw new RangeError(`${built.code}: ${built.detail}`);
+  for (const { agent_id, route } of record.candidates) {
+    if (route !== undefined && !isRouteValid(route)) {
+      throw new RangeError(`the figures of the route to ${agent_id} are out of their ranges`);
+    }
+  }
   const options = {
     graph: built.graph,
     from: record.from,
@@ -177,4 +182,12 @@ export function replayRanking(record: RoutingRecord): RoutingChoice | null {
   const leftOut = { eligible, meanCost: excerpt.mean_cost };
   return buildRanking(runSteps(decideInSteps(record.candidates, { ...options, leftOut })), options)
     .choice;
+}
+
+/** Cost and latency are sums over all hops of a route, so they may be above the maximum of one hop. */
+function isRouteValid({ trust, cost, latency, reliability }: FixedRoute): boolean {
+  return (
+    [trust, reliability].every((share) => share >= 0 && share <= 1) &&
+    [cost, latency].every((sum) => sum >= 0 && sum < Infinity)
+  );
 }

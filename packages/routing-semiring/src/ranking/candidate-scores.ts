@@ -21,7 +21,7 @@ const ASKER = 2;
 export interface RankingRequirements {
   /** The asking agent. */
   readonly from: string;
-  readonly requiredCapabilities: readonly string[];
+  readonly requiredCapabilities: ReadonlySet<string>;
   readonly maxBudget: number | null;
   readonly priceCap: number | null;
 }

@@ -32,6 +32,27 @@ const order = (candidates: Candidate[], options?: RankOptions) =>
 
 const hop = { trust: 1, cost: 0, latency: 0, reliability: 1 };
 
+test.each([3, 1_000])(
+  "rank reads the capabilities of a candidate about once, if %i of them are required",
+  (count) => {
+    let reads = 0;
+    const names = Array.from({ length: count }, (_, index) => `capability ${index}`);
+    const capabilities = new Proxy(names, {
+      get(target, member, receiver): unknown {
+        reads += 1;
+        return Reflect.get(target, member, receiver);
+      },
+    });
+    const requiredCapabilities = [...names, ...names].toReversed();
+    const options = { requiredCapabilities, limit: 0 };
+    expect(rank([agent("a", { capabilities })], options).choice).not.toBeNull();
+    // Scores are computed twice: for the order, and for the choice.
+    expect(reads).toBeLessThan(2 * (2 * count + 20));
+    const more = { ...options, requiredCapabilities: [...requiredCapabilities, "another"] };
+    expect(rank([agent("a", { capabilities })], more).choice).toBeNull();
+  },
+);
+
 describe("the score of rank", () => {
   test("the score is the sum of the six factors by the weights of the specification", () => {
     const [row] = rank([plain], { requiredCapabilities: ["x"], maxBudget: 4 }).ranked;

@@ -185,7 +185,7 @@ export function* decideInSteps(
   const candidateScores = new CandidateScores(
     candidates,
     routes,
-    { from, requiredCapabilities, maxBudget, priceCap },
+    { from, requiredCapabilities: new Set(requiredCapabilities), maxBudget, priceCap },
     shifted,
     { nodes: options.nodes, meanCost: leftOut?.meanCost },
   );

@@ -14,9 +14,16 @@ export function clampToUnit(value: number): number {
   return value >= 0 ? Math.min(value, 1) : 0;
 }
 
+/** Up to this number, reading the list for each costs less than building a set of it. */
+const FEW_CAPABILITIES = 8;
+
 /** Returns whether the candidate has every required capability. */
-export function isCapable(candidate: Candidate, required: readonly string[]): boolean {
-  return required.every((capability) => candidate.capabilities.includes(capability));
+export function isCapable({ capabilities }: Candidate, required: ReadonlySet<string>): boolean {
+  const offered = required.size > FEW_CAPABILITIES ? new Set(capabilities) : undefined;
+  for (const capability of required) {
+    if (!(offered?.has(capability) ?? capabilities.includes(capability))) return false;
+  }
+  return true;
 }
 
 /** Computes the price of a candidate plus the cost of its route; Infinity without a valid price. */
