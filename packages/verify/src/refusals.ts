@@ -17,6 +17,8 @@ import type {
 export type GeneralRefusal =
   | "artifact.unreadable"
   | "artifact.unrecognised"
+  /** Only of the command: the verifier itself failed, which says nothing about the artifact. */
+  | "artifact.verifier_failed"
   | "artifact.clock_missing"
   | "artifact.key_unbound";
 

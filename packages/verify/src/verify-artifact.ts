@@ -75,7 +75,8 @@ function buildClockRefusal(kind: ArtifactKind): Verdict {
   return { kind, valid: false, code, checks: [{ name: "key_valid", ok: false, code }], nested: [] };
 }
 
-function buildGeneralRefusal(code: GeneralRefusal): Verdict {
+/** Returns the refusal of an artifact whose kind is not known. */
+export function buildGeneralRefusal(code: GeneralRefusal): Verdict {
   const checks = [{ name: "well_formed", ok: false, code }] as const;
   return { kind: null, valid: false, code, checks, nested: [] };
 }

@@ -5,7 +5,7 @@ import { formatClaim, formatReport } from "../format-report.ts";
 import { verifyLogProof } from "../log/verify-log-proof.ts";
 import { type FileDigest, verifyResultFile } from "../result-file.ts";
 import type { Verdict } from "../verdict.ts";
-import { verifyArtifact } from "../verify-artifact.ts";
+import { buildGeneralRefusal, verifyArtifact } from "../verify-artifact.ts";
 import { parseArguments, type Request, USAGE } from "./parse-arguments.node.ts";
 import { parseTrustFile } from "./trust-file.node.ts";
 
@@ -79,36 +79,71 @@ async function verifyFiles(
   return worst;
 }
 
+/** A file with all that it is verified with. */
+interface FileRequest {
+  readonly file: string;
+  readonly text: string;
+  readonly digest: FileDigest | undefined;
+  readonly proof: string | undefined;
+  readonly options: VerifyOptions;
+  readonly request: VerifyRequest;
+}
+
 /** Verifies one file, prints the result and returns its exit code. */
-function verifyText(
-  parts: {
-    readonly file: string;
-    readonly text: string;
-    readonly digest: FileDigest | undefined;
-    readonly proof: string | undefined;
-    readonly options: VerifyOptions;
-    readonly request: VerifyRequest;
-  },
-  { out }: CommandEnvironment,
-): number {
-  const { file, text, digest, proof, options, request } = parts;
-  // Proofs and checkpoints are no JSON; their text is the artifact.
-  const artifact = parseJsonText(text)?.value ?? text;
+function verifyText(parts: FileRequest, { out, err }: CommandEnvironment): number {
+  const result = describeOrRefuse(parts, err);
+  out(result.text);
+  return result.exitCode;
+}
+
+/** A fault of the verifier must not hide its verdicts on the files after this one. */
+function describeOrRefuse(parts: FileRequest, err: CommandEnvironment["err"]): FileResult {
+  try {
+    // Proofs and checkpoints are no JSON; their text is the artifact.
+    const artifact = parseJsonText(parts.text)?.value ?? parts.text;
+    return describeFile(parts, verifyFile(parts, artifact), artifact);
+  } catch (error) {
+    err(`agent-verify: ${parts.file}: ${formatError(error)}\n`);
+    return describeFile(parts, buildGeneralRefusal("artifact.verifier_failed"), null);
+  }
+}
+
+function verifyFile({ text, digest, proof, options }: FileRequest, artifact: unknown): Verdict {
   const alone = verifyArtifact(text, options);
   const withFile = digest === undefined ? alone : verifyResultFile(alone, artifact, digest);
-  const verdict = verifyLogProof(withFile, artifact, proof, options);
+  return verifyLogProof(withFile, artifact, proof, options);
+}
+
+/** The output on a file and its exit code. */
+interface FileResult {
+  readonly text: string;
+  readonly exitCode: number;
+}
+
+function describeFile(
+  { file, options, request }: FileRequest,
+  verdict: Verdict,
+  artifact: unknown,
+): FileResult {
   const outcome = getOutcome(verdict, options);
+  const exitCode = getExitCode(verdict, outcome, request);
   if (request.json) {
     const claim = formatClaim(verdict, artifact, options);
-    out(
-      `${JSON.stringify({ file, ...toJsonVerdict(verdict, outcome, request), verdict: outcome, claim })}\n`,
-    );
-  } else {
-    const name = file === "-" ? "standard input" : file.replaceAll(/\p{C}/gu, "?");
-    out(`${name}: ${formatReport(verdict, artifact, { ...options, explain: request.explain })}`);
+    const shown = toJsonVerdict(verdict, outcome, request);
+    return { text: `${JSON.stringify({ file, ...shown, verdict: outcome, claim })}\n`, exitCode };
   }
-  if (verdict.kind === null) return EXIT_UNREADABLE;
-  if (outcome === "unanchored") return request.allowUnanchored ? EXIT_VALID : EXIT_UNANCHORED;
+  const name = file === "-" ? "standard input" : file.replaceAll(/\p{C}/gu, "?");
+  const report = formatReport(verdict, artifact, { ...options, explain: request.explain });
+  return { text: `${name}: ${report}`, exitCode };
+}
+
+function getExitCode(
+  { kind }: Verdict,
+  outcome: Outcome,
+  { allowUnanchored }: VerifyRequest,
+): number {
+  if (kind === null) return EXIT_UNREADABLE;
+  if (outcome === "unanchored") return allowUnanchored ? EXIT_VALID : EXIT_UNANCHORED;
   return outcome === "valid" ? EXIT_VALID : EXIT_INVALID;
 }
 
