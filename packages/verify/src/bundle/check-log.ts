@@ -55,14 +55,17 @@ function checkEntries(
   head: TreeHead,
   parts: readonly LoggablePart[],
 ): CheckedEntries {
-  const byHash = Map.groupBy(parts, ({ artifactHash }) => artifactHash);
+  const byHash = new Map(parts.map((part) => [part.artifactHash, part]));
   const held = new Set<LoggablePart>();
   for (const { index, entry: text, proof: texts } of entries) {
     const entry = decode(text);
     const parsed = parseLogEntry(entry);
     if (!parsed.ok) return parsed;
-    const part = byHash.get(parsed.entry.artifactHash)?.find((each) => each.isHeldBy(entry));
-    if (part === undefined) return { ok: false, code: "log.entry_mismatch" };
+    const part = byHash.get(parsed.entry.artifactHash);
+    // One entry proves a part; to compare further ones would verify the signature of a receipt again for each.
+    if (part === undefined || held.has(part) || !part.isHeldBy(entry)) {
+      return { ok: false, code: "log.entry_mismatch" };
+    }
     const included = verifyEntryInclusion({ ...head, index, entry, proof: texts.map(decode) });
     if (!included.ok) return included;
     held.add(part);

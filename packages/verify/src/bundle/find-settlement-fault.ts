@@ -3,11 +3,13 @@ import type { ArtifactRefusal } from "../refusals.ts";
 import { getReceiptHash } from "./get-receipt-hash.ts";
 import { areAmountsExact, type Posting, toMicroUnits } from "./posting-schema.ts";
 import type { EvidenceBundle } from "./schema.ts";
+import { type NarrowKeys, narrowRelayKeys } from "./try-limit.ts";
 
 /** Returns the code of the first money rule that a bundle breaks; undefined if it breaks none. */
 export function findSettlementFault(
   bundle: EvidenceBundle,
   relayKeys: readonly string[],
+  narrow: NarrowKeys,
 ): ArtifactRefusal | undefined {
   const { task, receipt, settlements, postings } = bundle;
   // One entry of a log proves a record, however often the bundle lists it.
@@ -15,7 +17,9 @@ export function findSettlementFault(
   if (ids.size < settlements.length) return "bundle.settlement_mismatch";
   const hash = getReceiptHash(bundle);
   for (const record of settlements) {
-    const verdict = verifySettlementRecord(record, { relayKeys });
+    const verdict = verifySettlementRecord(record, {
+      relayKeys: narrowRelayKeys(record, relayKeys, narrow),
+    });
     if (!verdict.valid) return verdict.code;
     const isOfTask =
       record.task_id === task.task_id &&

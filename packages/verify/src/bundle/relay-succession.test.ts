@@ -1,12 +1,13 @@
 import {
   bytesToHex,
   generateKeyPair,
+  hexToBytes,
   publicKeyToDidKey,
   signJson,
   signRelaySuccession,
   signSuccession,
 } from "@agent/crypto";
-import { signSettlementRecord } from "@agent/receipts";
+import { signNoShowRecord, signSettlementRecord } from "@agent/receipts";
 import { createSeededRandom } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
 import { createDelegation, START_TIME } from "../../test/create-delegation.ts";
@@ -59,6 +60,56 @@ describe("D8: bundles with succession records", () => {
     expect(evidence.credential?.issuer).not.toBe(bundle.issuer);
     expect(bundle.settlements[0]?.issuer).toBe(settlement?.issuer);
     expect(verifyBundle(bundleBy(third, succession, relay))).toMatchObject({ valid: true });
+  });
+
+  test.each<[string, Pair, string | undefined]>([
+    ["a former key is valid", relay, undefined],
+    ["the key in force is valid", third, undefined],
+    ["a key outside of the chain is refused", stranger, "no_show.wrong_issuer"],
+  ])("D8: a no-show record under %s in a bundle of a relay that rotated its key", (_, by, code) => {
+    const noShow = signNoShowRecord(
+      {
+        task_id: evidence.task.task_id,
+        agent_id: evidence.receipt.agent_id,
+        claimed_at: START_TIME,
+        lapsed_at: START_TIME + 60_000,
+        wall_clock_ms: 60_000,
+        priced: true,
+        issuer: publicKeyToDidKey(hexToBytes(by.publicKey)),
+      },
+      by.secretKey,
+    );
+    const signer = { ...relay, ...third, succession };
+    expect(verifyBundle(signBundle({ ...evidence, no_shows: [noShow] }, signer)).code).toBe(code);
+  });
+
+  test("D8: settlements under a former key count until 4,096 keys have been tried", () => {
+    const chain = Array.from({ length: 32 }, (_, index) => {
+      const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(100 + index));
+      return { publicKey: bytesToHex(publicKey), secretKey };
+    });
+    const steps = chain.map((pair, index) =>
+      step(chain[index - 1] ?? relay, pair, START_TIME + index),
+    );
+    const verifyMany = (count: number, by: Pair) => {
+      const { suite: _suite, signature: _signature, ...body } = settlement!;
+      const settlements = Array.from({ length: count }, (_, index) =>
+        signSettlementRecord(
+          {
+            ...body,
+            settlement_id: `settlement ${index}`,
+            ...(index > 0 && { amount_settled: 0, fee: 0, net: 0 }),
+          },
+          by.secretKey,
+        ),
+      );
+      const signer = { ...relay, ...chain.at(-1)!, succession: steps };
+      return verifyBundle(signBundle({ ...evidence, settlements }, signer)).code;
+    };
+    // The relay's second key is the 32nd that is tried.
+    expect(verifyMany(128, chain[0]!)).toBeUndefined();
+    expect(verifyMany(129, chain[0]!)).toBe("settlement.signature_invalid");
+    expect(verifyMany(500, chain.at(-1)!)).toBeUndefined();
   });
 
   test("D8: a bundle with succession records is refused for a key that is not in the chain", () => {

@@ -1,25 +1,34 @@
-import { fromBase64Url, hexToBytes, unlessMalformed, verify } from "@agent/crypto";
-import { type ExecutionReceipt, parseReceipt } from "@agent/receipts";
+import {
+  canonicalizeSigned,
+  fromBase64Url,
+  hexToBytes,
+  unlessMalformed,
+  verify,
+} from "@agent/crypto";
+import { getIssuerKey, listSigningKeys } from "@agent/receipts";
 import type { KeyLookup } from "./key-lookup.ts";
 
-/**
- * The keys that are tried for all receipts of a bundle together, each receipt with all of its agent's
- * keys; one that names a key of its agent needs no try.
- */
+/** The keys that are tried under one limit; a signature that only one key can have made needs no try. */
 const MAX_KEY_TRIES = 4_096;
 
 /** A longer text takes longer to verify, so it counts as one try for each begun 64 KiB. */
 const TRY_LENGTH = 65_536;
 
+/** A part of a bundle with its signature. */
+interface Signed {
+  readonly signature: string;
+}
+
+/** Returns the only one of the keys that can have signed; none of them signed if it did not. */
+export type NarrowKeys = (signed: Signed, keys: readonly string[]) => readonly string[];
+
 /**
- * Returns a function that narrows a lookup to the one key that signed. Without it, a small file with
- * many receipts that name no key, of an agent with many keys, would take minutes to verify. A receipt for
- * which no tries are left counts as signed by none of the keys, which refuses no receipt around it: an
- * executor must not make evidence invalid by what it adds. All lookups that one function narrowed share
- * its tries.
+ * Returns a function that narrows keys to the one that signed. Without it, a small file with many signatures
+ * that name no key, of a signer with many keys, would take minutes to verify. A part for which no tries are
+ * left counts as signed by none of the keys. All parts that one function narrows share its tries.
  */
-export function createTryLimit(): (listKeys: KeyLookup) => KeyLookup {
-  const known = new Map<ExecutionReceipt, SignatureTrial>();
+export function createTryLimit(): NarrowKeys {
+  const known = new Map<Signed, SignatureTrial>();
   let triesLeft = MAX_KEY_TRIES;
 
   function isSignedBy(trial: SignatureTrial, key: string): boolean {
@@ -33,29 +42,47 @@ export function createTryLimit(): (listKeys: KeyLookup) => KeyLookup {
     return isSigned;
   }
 
-  return (listKeys) => (receipt) => {
-    const keys = listKeys(receipt);
-    const named = receipt.public_key;
-    if (named !== undefined && keys.includes(named)) return [named];
-    const trial = known.get(receipt) ?? buildTrial(receipt);
+  return (signed, keys) => {
+    if (keys.length < 2) return keys;
+    const trial = known.get(signed) ?? buildTrial(signed);
     if (trial === undefined) return keys.slice(0, 1);
-    known.set(receipt, trial);
+    known.set(signed, trial);
     const signing = keys.find((key) => isSignedBy(trial, key));
     // One key that did not sign leads to the same refusal as all of them.
     return signing === undefined ? keys.slice(0, 1) : [signing];
   };
 }
 
-/** A receipt's signature and the keys that were tried for it. */
+/** Narrows a lookup of the keys of receipts; a key that a receipt names needs no try. */
+export function narrowLookup(listKeys: KeyLookup, narrow: NarrowKeys): KeyLookup {
+  return (receipt) => {
+    const keys = listKeys(receipt);
+    const named = receipt.public_key;
+    return named !== undefined && keys.includes(named) ? [named] : narrow(receipt, keys);
+  };
+}
+
+/** Narrows a relay's keys to the issuer of a record and the one that signed it; only the latter costs tries. */
+export function narrowRelayKeys(
+  record: Signed & { readonly issuer: string },
+  relayKeys: readonly string[],
+  narrow: NarrowKeys,
+): readonly string[] {
+  const kept = [getIssuerKey(record), ...narrow(record, listSigningKeys(record, { relayKeys }))];
+  return relayKeys.filter((key) => kept.includes(key));
+}
+
+/** A signature and the keys that were tried for it. */
 interface SignatureTrial {
   readonly signature: Uint8Array;
   readonly signedText: string;
   readonly results: Map<string, boolean>;
 }
 
-function buildTrial(receipt: ExecutionReceipt): SignatureTrial | undefined {
-  const parsed = parseReceipt(receipt);
-  if (!parsed.ok) return undefined;
-  const signature = unlessMalformed(() => fromBase64Url(receipt.signature));
-  return signature && { signature, signedText: parsed.signedText, results: new Map() };
+function buildTrial(signed: Signed): SignatureTrial | undefined {
+  return unlessMalformed(() => ({
+    signature: fromBase64Url(signed.signature),
+    signedText: canonicalizeSigned(signed).signedText,
+    results: new Map<string, boolean>(),
+  }));
 }

@@ -183,6 +183,11 @@ describe("the records of choices", () => {
     online: true,
     availability_guarantee: null,
   });
+  const routed = (latency: number): Candidate => ({
+    ...known("a", 0),
+    listing_latency_ms: 1,
+    route: { trust: 1, cost: 0, latency, reliability: 1, path: ["self", "a"] },
+  });
   const candidates = [known(evidence.receipt.agent_id, 2), known(stranger.signer.agent_id, 3)];
   const { record } = rankAndRecord(candidates, { requiredCapabilities: ["summarise"], seed: 7 });
   const hashOf = (value: object) => sha256Hex(canonicalize(value));
@@ -242,6 +247,7 @@ describe("the records of choices", () => {
     ["of other prices", chosen({}, { ...record, candidates: [known("a", 1), ...candidates] })],
     ["of another weight", chosen({}, { ...record, weights: { ...record.weights, trust: 9 } })],
     ["without weight", chosen({}, { ...record, weights: { ...record.weights, trust: -1 } })],
+    ["a route of negative latency", chosen({}, { ...record, candidates: [routed(-5_001)] })],
     ["of another choice", chosen({ choice: { ...record.choice, composite_score: 1 } })],
     ["without a choice", chosen({ choice: null })],
   ])("the stored record of a choice is refused with %s", (_, changed) => {

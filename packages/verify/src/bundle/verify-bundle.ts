@@ -17,7 +17,7 @@ import {
   createValidKeyLookup,
   type KeyLookup,
 } from "./key-lookup.ts";
-import { createTryLimit } from "./try-limit.ts";
+import { createTryLimit, type NarrowKeys, narrowLookup, narrowRelayKeys } from "./try-limit.ts";
 import { findInspectionFault } from "./inspection/find-inspection-fault.ts";
 import { parseBundle } from "./parse-bundle.ts";
 import { getRelayKeys } from "./get-relay-keys.ts";
@@ -85,7 +85,8 @@ function* checkParts(
     yield buildRefusal("task_bound", "bundle.wrong_executor");
   }
   if (receipt.status !== task.status) yield buildRefusal("task_bound", "bundle.status_mismatch");
-  const noShowFault = findNoShowFault(bundle, relayKey);
+  const narrow = createTryLimit();
+  const noShowFault = findNoShowFault(bundle, relayKeys, narrow);
   if (noShowFault !== undefined) yield buildRefusal("task_bound", noShowFault);
   const isReplayed = checkRouting(bundle);
   if (isReplayed === false) yield buildRefusal("hashes_match", "bundle.routing_mismatch");
@@ -93,10 +94,10 @@ function* checkParts(
   if (bundle.credential !== null) yield checkCredentialPart(bundle, bundle.credential, relayKeys);
   yield checkAttestedPart(bundle, relayKey);
   if (settlements.length > 0 || postings.length > 0) {
-    const fault = findSettlementFault(bundle, relayKeys);
+    const fault = findSettlementFault(bundle, relayKeys, narrow);
     yield fault === undefined ? buildPass("settled") : buildRefusal("settled", fault);
   }
-  const inspectionFault = findInspectionFault(bundle, relayKeys);
+  const inspectionFault = findInspectionFault(bundle, relayKeys, narrow);
   if (inspectionFault !== undefined) yield buildRefusal("settled", inspectionFault);
   for (const { check, code } of checkLog(bundle, log)) yield { checks: [check], code };
   if (bundle.erased !== undefined) yield buildRefusal("hashes_match", "bundle.erased");
@@ -105,10 +106,13 @@ function* checkParts(
 /** Verifies the same relay's records of earlier executors of the task. */
 function findNoShowFault(
   { no_shows = [], task }: EvidenceBundle,
-  relayKey: string,
+  relayKeys: readonly string[],
+  narrow: NarrowKeys,
 ): ArtifactRefusal | undefined {
   for (const record of no_shows) {
-    const verdict = verifyNoShowRecord(record, { publicKey: relayKey });
+    const verdict = verifyNoShowRecord(record, {
+      relayKeys: narrowRelayKeys(record, relayKeys, narrow),
+    });
     if (!verdict.valid) return verdict.code;
     if (record.task_id !== task.task_id) return "bundle.no_show_mismatch";
   }
@@ -120,9 +124,10 @@ function findNoShowFault(
  */
 function checkReceiptPart(bundle: EvidenceBundle): CheckPart {
   const { receipt, signers, task, attestation } = bundle;
-  const limitTries = createTryLimit();
+  // Of its own, so that an executor cannot make evidence invalid by the receipts that it adds.
+  const narrow = createTryLimit();
   const checkWith = (listKeys: KeyLookup) => {
-    const findKeys = limitTries(listKeys);
+    const findKeys = narrowLookup(listKeys, narrow);
     return checkReceipt(receipt, {
       publicKey: findKeys(receipt),
       findKeys,

@@ -168,6 +168,7 @@ describe("bundles with the proofs of a log", () => {
       { entries: [...whole.entries, ...strangePlace] },
       "log.entry_mismatch",
     ],
+    ["an entry twice", { entries: [...whole.entries, whole.entries[0]!] }, "log.entry_mismatch"],
     [
       "a receipt under another key",
       withPlace({ entry: entryAt({ publicKey: "a".repeat(64) }) }),

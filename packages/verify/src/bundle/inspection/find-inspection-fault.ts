@@ -1,5 +1,6 @@
 import type { ArtifactRefusal } from "../../refusals.ts";
 import type { EvidenceBundle } from "../schema.ts";
+import type { NarrowKeys } from "../try-limit.ts";
 import { findMoneyFault } from "./find-money-fault.ts";
 import { findStatementFault } from "./find-statement-fault.ts";
 import { isEndedEarly } from "./is-ended-early.ts";
@@ -12,6 +13,7 @@ const MAX_VERDICTS = 3;
 export function findInspectionFault(
   bundle: EvidenceBundle,
   relayKeys: readonly string[],
+  narrow: NarrowKeys,
 ): ArtifactRefusal | undefined {
   const { inspection, settlements, relay_id } = bundle;
   if (inspection === undefined) {
@@ -20,7 +22,7 @@ export function findInspectionFault(
     return isInspected ? "bundle.inspection_mismatch" : undefined;
   }
   if (inspection.verdicts.length > MAX_VERDICTS) return "bundle.inspection_mismatch";
-  const statementFault = findStatementFault(bundle, inspection, relayKeys);
+  const statementFault = findStatementFault(bundle, inspection, relayKeys, narrow);
   if (statementFault !== undefined) return statementFault;
   if (!isReplayed(inspection, relay_id) || isEndedEarly(bundle, inspection)) {
     return "bundle.inspection_mismatch";

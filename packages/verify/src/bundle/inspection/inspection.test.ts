@@ -10,7 +10,13 @@ import {
   toMicro,
   toMillionths,
 } from "@agent/budget";
-import { publicKeyToDidKey, hexToBytes, signJson } from "@agent/crypto";
+import {
+  bytesToHex,
+  generateKeyPair,
+  hexToBytes,
+  publicKeyToDidKey,
+  signJson,
+} from "@agent/crypto";
 import {
   hashInspectionStatement,
   hashOutcomeRecord,
@@ -331,6 +337,24 @@ describe("the evidence of an inspection that is not closed", () => {
     const inspection = { ...open.inspection, postings: begun.postings };
     expect(verifyEvidence({ ...open, inspection }).code).toBe("bundle.postings_mismatch");
   });
+});
+
+test("the statements of a party with 1,000 devices count, unless one takes as long as 4,096 tries", () => {
+  const pairs = Array.from({ length: 1_000 }, () => generateKeyPair(random.randomBytes(32)));
+  const devices = pairs.map(({ publicKey }, index) => ({
+    device_id: `device ${index}`,
+    public_key: bytesToHex(publicKey),
+    valid_from: START_TIME - 1_000,
+    valid_until: null,
+  }));
+  const party = { signer: { ...submitter.signer, devices }, secretKey: pairs.at(-1)!.secretKey };
+  const signers = [...paid.evidence.signers, party.signer, arbiter.signer];
+  const codeOf = (more: object) => {
+    const spoken = say({ ...submitter, ...party }, "rejected", { ...rejection, ...more });
+    return verifyEvidence({ ...openCase("rejected", [spoken]), signers }).code;
+  };
+  expect(codeOf({})).toBeUndefined();
+  expect(codeOf({ note: "x".repeat(5 * 65_536) })).toBe("verdict.signature_invalid");
 });
 
 describe("a statement in the evidence is refused", () => {
