@@ -1,13 +1,19 @@
-import type { BoundKeys } from "@agent/receipts";
-import { isExpectedKey } from "./expected-key.ts";
+import {
+  findKeyFault,
+  KEY_FAULT_LEVELS,
+  type KeyFault,
+  type NamedKeys,
+  type StatedSigner,
+} from "./keys/named-keys.ts";
 import type { ArtifactKind } from "./kind.ts";
 import {
   type NamedCheckResult,
   assignProofLevels,
+  mergeChecks,
   type CheckLevels,
 } from "./assign-proof-levels.ts";
 import type { ArtifactRefusal } from "./refusals.ts";
-import type { Verdict } from "./verdict.ts";
+import type { CheckResult, Verdict } from "./verdict.ts";
 
 /** The result of one of the packages below. */
 type VerificationResult = { readonly checks: readonly NamedCheckResult[] } & (
@@ -15,12 +21,13 @@ type VerificationResult = { readonly checks: readonly NamedCheckResult[] } & (
   | { readonly valid: false; readonly code: ArtifactRefusal }
 );
 
-/** The key that signed and the keys that must have signed. */
+/** The key that signed, the keys that must have signed, and in whose name. */
 export interface SignerKey {
   /** The signing key as 64 hex digits; null if unknown. */
   readonly key: string | null;
   /** The keys of which it must be one; undefined accepts any. */
-  readonly expectedKeys: BoundKeys | undefined;
+  readonly namedKeys: NamedKeys | undefined;
+  readonly signer: StatedSigner;
 }
 
 /**
@@ -31,32 +38,25 @@ export function buildVerdict(
   kind: ArtifactKind,
   result: VerificationResult,
   levels: CheckLevels,
-  signer: SignerKey = { key: null, expectedKeys: undefined },
+  signerKey?: SignerKey,
   nested: readonly Verdict[] = [],
 ): Verdict {
-  if (!result.valid) {
-    return {
-      kind,
-      valid: false,
-      code: result.code,
-      checks: assignProofLevels(result.checks, levels),
-      nested,
-    };
-  }
-  if (signer.expectedKeys === undefined) {
-    return { kind, valid: true, checks: assignProofLevels(result.checks, levels), nested };
-  }
-  const withBound = (bound: NamedCheckResult) =>
-    assignProofLevels([...result.checks, bound], { ...levels, bound: "key_bound" });
-  if (isExpectedKey(signer.key, signer.expectedKeys)) {
-    return { kind, valid: true, checks: withBound({ name: "bound", ok: true }), nested };
-  }
-  const code = "artifact.key_unbound";
-  return {
-    kind,
-    valid: false,
-    code,
-    checks: withBound({ name: "bound", ok: false, code }),
-    nested,
-  };
+  const keyChecks = result.valid ? checkKey(signerKey) : [];
+  const checks = mergeChecks([...assignProofLevels(result.checks, levels), ...keyChecks]);
+  const code = result.valid ? keyChecks.find(({ ok }) => !ok)?.code : result.code;
+  return code === undefined
+    ? { kind, valid: true, checks, nested }
+    : { kind, valid: false, code, checks, nested };
+}
+
+/** Checks that the signing key is a named one that counts; without named keys there is no check. */
+function checkKey(
+  signerKey: SignerKey | undefined,
+): readonly (CheckResult & { readonly code?: KeyFault })[] {
+  if (signerKey?.namedKeys === undefined) return [];
+  const { key, namedKeys, signer } = signerKey;
+  const code = findKeyFault(key, namedKeys, signer);
+  return code === undefined
+    ? [{ name: "key_bound", ok: true }]
+    : [{ name: KEY_FAULT_LEVELS[code], ok: false, code }];
 }

@@ -4,6 +4,8 @@ import type { Claim } from "./claim/claim.ts";
 import { getClaim } from "./claim/get-claim.ts";
 import { toPrintable } from "./claim/format.ts";
 import { formatLogLines } from "./log/format-log-lines.ts";
+import { parseDidKey } from "./expected-key.ts";
+import { listNamedKeys } from "./keys/named-keys.ts";
 import { isRelaySigned, getOutcome, type Outcome } from "./outcome.ts";
 import { type ProofLevel, PROOF_LEVELS } from "./proof-levels.ts";
 import type { CheckResult, Verdict } from "./verdict.ts";
@@ -72,7 +74,11 @@ function formatSigner(
   }
   if (valid) return `${words}, which you named`;
   const isUnbound = checks.some(({ name, ok }) => name === "key_bound" && !ok);
-  return isUnbound ? `${words}, which is none of those that you named` : words;
+  if (!isUnbound) return words;
+  const hex = parseDidKey(key) ?? key;
+  return listNamedKeys(publicKey).some((each) => each.publicKey === hex)
+    ? `${words}, which you did not name for this signer (KEY=agent:ID or KEY=relay:ID does)`
+    : `${words}, which is none of those that you named`;
 }
 
 /** Verifies the members of a bundle whose text was reformatted; undefined for anything else. */

@@ -34,6 +34,8 @@ export {
   type ParseLogOptionsResult,
 } from "./log/parse-log-options.ts";
 export { verifyLogProof } from "./log/verify-log-proof.ts";
+export type { KeyRole, NamedKey, NamedKeys } from "./keys/named-keys.ts";
+export { formatNamedKey, NAMED_KEY_FORM, parseNamedKey } from "./keys/parse-named-key.ts";
 export type { ArtifactKind } from "./kind.ts";
 export { type Outcome, getOutcome } from "./outcome.ts";
 export { detectKind } from "./detect-kind.ts";

@@ -1,23 +1,39 @@
-import { verifyRelaySuccession } from "@agent/crypto";
+import { type RelaySuccessionRecord, verifyRelaySuccession } from "@agent/crypto";
 import type { VerifyOptions } from "./artifacts/options.ts";
-import { isExpectedKey } from "./expected-key.ts";
+import { findKeyFault, listNamedKeys, type NamedKey } from "./keys/named-keys.ts";
 
 /**
- * Returns the keys of the relay's chain that the verifier has, oldest first; none if it breaks a
- * rule.
+ * Returns the keys of the relay's chain that the verifier has, oldest first and each with its owner and
+ * its end; none if the chain breaks a rule.
  */
-export function listRelayKeys({ relaySuccession }: VerifyOptions): readonly string[] {
+export function listRelayKeys({ relaySuccession }: VerifyOptions): readonly NamedKey[] {
   const [first] = relaySuccession ?? [];
-  const relayId = (first as { relay_id?: unknown } | null | undefined)?.relay_id;
-  if (relaySuccession === undefined || typeof relayId !== "string") return [];
-  const chain = verifyRelaySuccession(relaySuccession, { relayId });
-  return chain.ok ? chain.publicKeys : [];
+  const id = (first as { relay_id?: unknown } | null | undefined)?.relay_id;
+  if (relaySuccession === undefined || typeof id !== "string") return [];
+  const chain = verifyRelaySuccession(relaySuccession, { relayId: id });
+  if (!chain.ok) return [];
+  const steps = relaySuccession as readonly RelaySuccessionRecord[];
+  return chain.publicKeys.map((publicKey, index) => ({
+    publicKey,
+    role: "relay",
+    id,
+    endedAt: steps[index]?.timestamp,
+  }));
 }
 
-/** Adds all keys of a relay's chain if the caller named one of them. */
+/**
+ * Adds all keys of a relay's chain if the caller named one of them. The chain shows the ends of its keys,
+ * so it takes the place of those that were named.
+ */
 export function withRelayKeys(options: VerifyOptions): VerifyOptions {
   const { publicKey: named } = options;
-  const keys = listRelayKeys(options);
-  if (named === undefined || !keys.some((key) => isExpectedKey(key, named))) return options;
-  return { ...options, publicKey: [...(typeof named === "string" ? [named] : named), ...keys] };
+  const chain = listRelayKeys(options);
+  if (named === undefined) return options;
+  const isNamed = chain.some(
+    ({ publicKey, role, id }) => findKeyFault(publicKey, named, { role, id }) === undefined,
+  );
+  if (!isNamed) return options;
+  const ofChain = new Set(chain.map(({ publicKey }) => publicKey));
+  const others = listNamedKeys(named).filter(({ publicKey }) => !ofChain.has(publicKey));
+  return { ...options, publicKey: [...others, ...chain] };
 }

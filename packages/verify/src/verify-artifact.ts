@@ -3,7 +3,7 @@ import { checkCredential, checkPresentation } from "./artifacts/credential.ts";
 import { checkDelegationToken } from "./artifacts/delegation-token.ts";
 import { checkLedger } from "./artifacts/ledger.ts";
 import type { TimedOptions, VerifyOptions } from "./artifacts/options.ts";
-import { checkReceipt } from "./artifacts/receipt.ts";
+import { checkNamedReceipt } from "./artifacts/receipt.ts";
 import { checkRelaySuccession } from "./artifacts/relay-succession.ts";
 import { checkAttestation, checkNoShow, checkSettlement } from "./artifacts/relay-record.ts";
 import { checkSuccession } from "./artifacts/succession.ts";
@@ -40,7 +40,7 @@ function checkArtifact(
 ): Verdict {
   switch (kind) {
     case "receipt":
-      return checkReceipt(value, options);
+      return checkNamedReceipt(value, options);
     case "ledger":
       return checkLedger(value, options);
     case "succession":

@@ -1,10 +1,11 @@
+import type { NamedKey } from "@agent/verify";
 import { buildCommand } from "./verifying/build-command.ts";
 import type { TrustTexts } from "./verifying/parse-trust.ts";
 import type { FileVerdict } from "./verifying/verify-file.ts";
 
 interface CheckYourselfProps {
   readonly name: string;
-  readonly keys: readonly string[];
+  readonly keys: readonly NamedKey[];
   readonly texts: TrustTexts;
   readonly fileVerdict: FileVerdict;
 }

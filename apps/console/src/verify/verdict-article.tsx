@@ -1,4 +1,4 @@
-import { PROOF_LEVELS } from "@agent/verify";
+import { type NamedKey, PROOF_LEVELS } from "@agent/verify";
 import type { JSX } from "preact";
 import { CheckYourself } from "./check-yourself.tsx";
 import { ClaimFacts, ClaimText } from "./claim-text.tsx";
@@ -14,7 +14,7 @@ import { ProofLevelList, getLevelNumber } from "./proof-level-list.tsx";
 
 interface VerdictArticleProps {
   readonly file: GivenFile;
-  readonly keys: readonly string[];
+  readonly keys: readonly NamedKey[];
   readonly texts: TrustTexts;
   readonly fileVerdict: FileVerdict;
   readonly onRemove: () => void;

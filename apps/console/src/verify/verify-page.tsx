@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { NamedKey } from "@agent/verify";
 import { FileInput } from "./file-input.tsx";
 import type { FileVerifier } from "./verifying/file-verifier.ts";
 import type { GivenFile, FileVerdict } from "./verifying/verify-file.ts";
@@ -11,7 +12,7 @@ import { VerdictArticle } from "./verdict-article.tsx";
 /** A file with the latest verdict on it, and the keys that the verdict rests on. */
 interface VerifiedFile {
   readonly file: GivenFile;
-  readonly keys: readonly string[];
+  readonly keys: readonly NamedKey[];
   readonly texts: TrustTexts;
   readonly fileVerdict: FileVerdict;
 }

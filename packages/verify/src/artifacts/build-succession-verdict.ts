@@ -1,6 +1,6 @@
 import type { RelayChainCode } from "@agent/crypto";
 import { buildVerdict } from "../build-verdict.ts";
-import { isExpectedKey } from "../expected-key.ts";
+import { findKeyFault, isIdAllowed, type StatedSigner } from "../keys/named-keys.ts";
 import type { CheckLevels } from "../assign-proof-levels.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
@@ -38,23 +38,34 @@ const checkNames: Readonly<Record<KeyChainRefusal, keyof typeof checkLevels>> = 
   "artifact.key_unbound": "handover",
 };
 
-/** Builds the verdict on the keys of an agent or a relay; the caller may name any key of the chain. */
+/**
+ * Builds the verdict on the keys of an agent or a relay; the caller may name any key of the chain. A chain
+ * that does not begin with the first key of its agent's id is only that of an owner whom the caller named.
+ */
 export function buildSuccessionVerdict(
   kind: "succession" | "relay_succession",
   chain: KeyChain,
-  { publicKey }: VerifyOptions,
+  owner: Pick<StatedSigner, "role" | "id">,
+  { publicKey: namedKeys }: VerifyOptions,
 ): Verdict {
-  if (!chain.ok) {
-    const { code } = chain;
-    const checks = [{ name: checkNames[code], ok: false, code }];
-    return buildVerdict(kind, { valid: false, code, checks }, checkLevels);
+  if (!chain.ok) return refuseChain(kind, chain.code);
+  const [firstKey = ""] = chain.publicKeys;
+  const signer = { ...owner, firstKey };
+  if (namedKeys === undefined && !isIdAllowed(signer, firstKey)) {
+    return refuseChain(kind, "artifact.key_unbound");
   }
   const checks = ["structure", "signatures", "order"].map((name) => ({ name, ok: true }));
   const key = chain.publicKeys.find(
-    (each) => publicKey !== undefined && isExpectedKey(each, publicKey),
+    (each) => namedKeys !== undefined && findKeyFault(each, namedKeys, signer) === undefined,
   );
   return buildVerdict(kind, { valid: true, checks }, checkLevels, {
     key: key ?? null,
-    expectedKeys: publicKey,
+    namedKeys,
+    signer,
   });
+}
+
+function refuseChain(kind: "succession" | "relay_succession", code: KeyChainRefusal): Verdict {
+  const checks = [{ name: checkNames[code], ok: false, code }];
+  return buildVerdict(kind, { valid: false, code, checks }, checkLevels);
 }

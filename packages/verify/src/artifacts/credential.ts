@@ -24,10 +24,11 @@ const checkLevels: CheckLevels = {
 
 /** Verifies a credential, signed by the key of its issuer's did:key. */
 export function checkCredential(credential: object, { now, publicKey }: TimedOptions): Verdict {
-  const { issuer } = credential as { issuer?: unknown };
+  const { issuer, validFrom } = credential as { issuer?: unknown; validFrom?: unknown };
   return buildVerdict("credential", verifyCredential(credential, { now }), checkLevels, {
     key: parseDidKey(issuer),
-    expectedKeys: publicKey,
+    namedKeys: publicKey,
+    signer: { signedAt: Date.parse(String(validFrom)) },
   });
 }
 
@@ -35,7 +36,7 @@ export function checkCredential(credential: object, { now, publicKey }: TimedOpt
 export function checkPresentation(presentation: object, { now, publicKey }: TimedOptions): Verdict {
   const { holder } = presentation as { holder?: unknown };
   const verdict = verifyPresentation(presentation, { now });
-  const signer = { key: parseDidKey(holder), expectedKeys: publicKey };
+  const signer = { key: parseDidKey(holder), namedKeys: publicKey, signer: {} };
   return buildVerdict(
     "presentation",
     verdict,

@@ -1,13 +1,8 @@
 import { isAgentIdOfKey } from "@agent/crypto";
-import {
-  type BoundKeys,
-  type DelegationToken,
-  parseDelegationChain,
-  verifyDelegationToken,
-} from "@agent/receipts";
+import { type DelegationToken, parseDelegationChain, verifyDelegationToken } from "@agent/receipts";
 import { buildVerdict } from "../build-verdict.ts";
 import type { CheckLevels } from "../assign-proof-levels.ts";
-import { isExpectedKey } from "../expected-key.ts";
+import { findKeyFault, type NamedKeys } from "../keys/named-keys.ts";
 import type { Verdict } from "../verdict.ts";
 import type { TimedOptions } from "./options.ts";
 
@@ -40,17 +35,18 @@ export function checkDelegationToken(value: object, { now, publicKey }: TimedOpt
   const verdict = verifyDelegationToken(value, { now, delegateId, listKeys });
   return buildVerdict("delegation_token", verdict, checkLevels, {
     key: findBoundRootKey(chain, publicKey),
-    expectedKeys: publicKey,
+    namedKeys: publicKey,
+    signer: { role: "agent", id: chain.at(-1)?.issuer_agent_id ?? "" },
   });
 }
 
 /** Returns the first issuer's key; null if the key of a later issuer is not known to be its own. */
-function findBoundRootKey(chain: readonly DelegationToken[], named: BoundKeys = []): string | null {
+function findBoundRootKey(chain: readonly DelegationToken[], named: NamedKeys = []): string | null {
   const areBound = chain
     .slice(0, -1)
     .every(
       ({ issuer_agent_id: id, issuer_public_key: key }) =>
-        isAgentIdOfKey(id, key) || isExpectedKey(key, named),
+        isAgentIdOfKey(id, key) || findKeyFault(key, named, { role: "agent", id }) === undefined,
     );
   return areBound ? (chain.at(-1)?.issuer_public_key ?? null) : null;
 }

@@ -1,5 +1,5 @@
-import type { BoundKeys } from "@agent/receipts";
 import type { VerifierKey } from "@agent/transparency";
+import type { NamedKeys } from "../keys/named-keys.ts";
 
 /** The verifier's own values; checks whose value is left out do not run. */
 export interface VerifyOptions {
@@ -10,9 +10,10 @@ export interface VerifyOptions {
   readonly now?: number | undefined;
   /**
    * The key or keys, as 64 lowercase hex digits, of which one must have signed: the agent's, the
-   * issuer's, the holder's or, for a bundle, a settlement record and an attestation, the relay's.
+   * issuer's, the holder's or, for a bundle, a settlement record and an attestation, the relay's. A key
+   * with an owner counts only in that role, and for that id.
    */
-  readonly publicKey?: BoundKeys | undefined;
+  readonly publicKey?: NamedKeys | undefined;
   /**
    * The succession records of the relay's key, oldest first, as its identity document lists them.
    * Signatures by any of these keys are verified with the whole chain. Ignored if it breaks a rule.

@@ -4,7 +4,9 @@ import {
   assignProofLevels,
   type CheckLevels,
 } from "../assign-proof-levels.ts";
+import { listKeysFor } from "../keys/named-keys.ts";
 import type { Verdict } from "../verdict.ts";
+import type { VerifyOptions } from "./options.ts";
 
 const checkLevels: CheckLevels = {
   structure: "well_formed",
@@ -22,6 +24,18 @@ const checkLevels: CheckLevels = {
   nested_receipts: "nested",
   hops: "nested",
 };
+
+/** Verifies a receipt on its own, with the keys that the caller named for its agent. */
+export function checkNamedReceipt(value: object, options: VerifyOptions): Verdict {
+  const { publicKey: named, taskId, now } = options;
+  const { agent_id: id } = value as { readonly agent_id?: string };
+  const signer = { role: "agent", id } as const;
+  return checkReceipt(value, {
+    publicKey: named === undefined ? undefined : listKeysFor(named, signer),
+    taskId,
+    now,
+  });
+}
 
 /** Verifies a receipt by proof levels, and nested receipts by `findKeys` if it is given. */
 export function checkReceipt(receipt: object | string, options: VerifyReceiptOptions): Verdict {

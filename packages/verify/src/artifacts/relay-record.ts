@@ -3,6 +3,7 @@ import { parseDidKey } from "../expected-key.ts";
 import { buildVerdict } from "../build-verdict.ts";
 import type { CheckLevels } from "../assign-proof-levels.ts";
 import { getNoShowRecords } from "../detect-kind.ts";
+import { listKeysFor } from "../keys/named-keys.ts";
 import { listRelayKeys } from "../list-relay-keys.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
@@ -23,7 +24,7 @@ export function checkSettlement(record: object, options: VerifyOptions): Verdict
   const { publicKey } = options;
   const { issuer } = record as { issuer?: unknown };
   const key = parseDidKey(issuer);
-  const relayKeys = listRelayKeys(options);
+  const relayKeys = listRelayKeys(options).map((each) => each.publicKey);
   // A chain of another relay does not apply to this record.
   const isOfChain = key !== null && relayKeys.includes(key);
   const verdict = verifySettlementRecord(record, isOfChain ? { relayKeys } : {});
@@ -31,7 +32,8 @@ export function checkSettlement(record: object, options: VerifyOptions): Verdict
   const found = { ...verdict, checks: [...verdict.checks, ...settled] };
   return buildVerdict("settlement", found, settlementLevels, {
     key,
-    expectedKeys: publicKey,
+    namedKeys: publicKey,
+    signer: { role: "relay" },
   });
 }
 
@@ -65,7 +67,11 @@ export function checkNoShow(value: object, options: VerifyOptions): Verdict {
 
 function checkNoShowRecord(record: object, { publicKey, taskId }: VerifyOptions): Verdict {
   const { issuer, task_id } = record as { issuer?: unknown; task_id?: unknown };
-  const signer = { key: parseDidKey(issuer), expectedKeys: publicKey };
+  const signer = {
+    key: parseDidKey(issuer),
+    namedKeys: publicKey,
+    signer: { role: "relay" },
+  } as const;
   const verdict = verifyNoShowRecord(record);
   if (!verdict.valid || taskId === undefined) {
     return buildVerdict("no_show", verdict, noShowLevels, signer);
@@ -87,27 +93,29 @@ const attestationLevels: CheckLevels = {
   receipt: "hashes_match",
   key: "intact",
   signature: "intact",
-  bound: "key_bound",
   attested: "attested",
 };
 
-/** Verifies an attestation. It contains no key, so it needs the caller's. */
-export function checkAttestation(
-  value: object,
-  { publicKey = [], taskId }: VerifyOptions,
-): Verdict {
-  const keys = typeof publicKey === "string" ? [publicKey] : publicKey;
-  const verdicts = keys.map((key) => verifyAttestation(value, { publicKey: key, taskId }));
-  const verdict =
-    verdicts.find(({ valid }) => valid) ?? verdicts[0] ?? verifyAttestation(value, { taskId });
+/** Verifies an attestation. It contains no key, so it needs the caller's for its relay. */
+export function checkAttestation(value: object, options: VerifyOptions): Verdict {
+  const { publicKey: namedKeys, taskId } = options;
+  const { relay_id: id } = value as { readonly relay_id?: string };
+  const signer = { role: "relay", id } as const;
+  const verdicts = listKeysFor(namedKeys ?? [], signer).map((key) => ({
+    key,
+    verdict: verifyAttestation(value, { publicKey: key, taskId }),
+  }));
+  const { key, verdict } = verdicts.find((each) => each.verdict.valid) ??
+    verdicts[0] ?? { key: null, verdict: verifyAttestation(value, { taskId }) };
   // Without an expected task or receipt, those checks prove nothing and are left out.
   const applicable = verdict.checks.filter(
     ({ name }) => name !== "receipt" && (name !== "task" || taskId !== undefined),
   );
-  const added = verdict.valid ? ["bound", "attested"].map((name) => ({ name, ok: true })) : [];
+  const attested = verdict.valid ? [{ name: "attested", ok: true }] : [];
   return buildVerdict(
     "attestation",
-    { ...verdict, checks: [...applicable, ...added] },
+    { ...verdict, checks: [...applicable, ...attested] },
     attestationLevels,
+    { key, namedKeys, signer },
   );
 }

@@ -9,6 +9,7 @@ export function checkRelaySuccession(value: object, options: VerifyOptions): Ver
   const records = (getSuccessionRecords(value) ?? [
     value,
   ]) as readonly Partial<RelaySuccessionRecord>[];
-  const chain = verifyRelaySuccession(records, { relayId: records[0]?.relay_id ?? "" });
-  return buildSuccessionVerdict("relay_succession", chain, options);
+  const { relay_id: relayId = "" } = records[0] ?? {};
+  const chain = verifyRelaySuccession(records, { relayId });
+  return buildSuccessionVerdict("relay_succession", chain, { role: "relay", id: relayId }, options);
 }

@@ -24,18 +24,20 @@ interface ClaimedHistory {
 export function checkSuccession(value: object, options: VerifyOptions): Verdict {
   const records = (getSuccessionRecords(value) ?? [value]) as readonly Partial<SuccessionRecord>[];
   const claimed: ClaimedHistory = Array.isArray(value) || records[0] === value ? {} : value;
-  return buildSuccessionVerdict("succession", verifyClaimedChain(records, claimed), options);
+  const agentId = claimed.agent_id ?? records[0]?.agent_id ?? "";
+  const chain = verifyClaimedChain(records, claimed, agentId);
+  return buildSuccessionVerdict("succession", chain, { role: "agent", id: agentId }, options);
 }
 
 function verifyClaimedChain(
   records: readonly Partial<SuccessionRecord>[],
   claimed: ClaimedHistory,
+  agentId: string,
 ): KeyChain {
-  const { agent_id = "", old_public_key: firstKey = "" } = records[0] ?? {};
+  const { old_public_key: firstKey = "" } = records[0] ?? {};
   const firstPublicKey =
     typeof firstKey === "string" ? unlessMalformed(() => hexToBytes(firstKey)) : undefined;
   if (firstPublicKey === undefined) return { ok: false, code: "succession.malformed" };
-  const agentId = claimed.agent_id ?? agent_id;
   const chain = verifySuccessionChain(records, { agentId, firstPublicKey });
   if (!chain.ok) return chain;
   const publicKeys = [...chain.formerPublicKeys, chain.currentPublicKey].map(bytesToHex);

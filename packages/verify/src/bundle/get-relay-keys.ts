@@ -1,4 +1,5 @@
 import { verifyRelaySuccession } from "@agent/crypto";
+import { findKeyFault, type KeyFault, type NamedKeys } from "../keys/named-keys.ts";
 import type { EvidenceBundle } from "./schema.ts";
 
 /**
@@ -12,4 +13,23 @@ export function getRelayKeys(
   if (steps === undefined) return [relayKey];
   const chain = verifyRelaySuccession(steps, { relayId });
   return chain.ok && chain.publicKeys.at(-1) === relayKey ? chain.publicKeys : null;
+}
+
+/**
+ * Returns why none of a bundle's relay keys counts for its relay; undefined if one does. A former key
+ * whose end the verifier knows cannot lead to the signing key, because it may have been stolen.
+ */
+export function findRelayKeyFault(
+  { relay_id: id, created_at: signedAt }: EvidenceBundle,
+  relayKeys: readonly string[],
+  named: NamedKeys | undefined,
+): KeyFault | undefined {
+  if (named === undefined) return undefined;
+  const signer = { role: "relay", id } as const;
+  const fault = findKeyFault(relayKeys.at(-1) ?? null, named, { ...signer, signedAt });
+  if (fault !== "artifact.key_unbound") return fault;
+  const isLedTo = relayKeys.some(
+    (key) => findKeyFault(key, named, { ...signer, signedAt: Infinity }) === undefined,
+  );
+  return isLedTo ? undefined : fault;
 }

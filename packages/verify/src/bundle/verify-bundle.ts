@@ -4,6 +4,7 @@ import { checkCredential } from "../artifacts/credential.ts";
 import type { VerifyOptions } from "../artifacts/options.ts";
 import { checkReceipt } from "../artifacts/receipt.ts";
 import { isExpectedKey, parseDidKey } from "../expected-key.ts";
+import { KEY_FAULT_LEVELS } from "../keys/named-keys.ts";
 import { mergeChecks } from "../assign-proof-levels.ts";
 import type { ArtifactRefusal, BundleWarning } from "../refusals.ts";
 import type { ProofLevelName } from "../proof-levels.ts";
@@ -20,7 +21,7 @@ import {
 import { createTryLimit, type NarrowKeys, narrowLookup, narrowRelayKeys } from "./try-limit.ts";
 import { findInspectionFault } from "./inspection/find-inspection-fault.ts";
 import { parseBundle } from "./parse-bundle.ts";
-import { getRelayKeys } from "./get-relay-keys.ts";
+import { findRelayKeyFault, getRelayKeys } from "./get-relay-keys.ts";
 import { checkRouting } from "./check-routing.ts";
 import type { EvidenceBundle } from "./schema.ts";
 import { findSettlementFault } from "./find-settlement-fault.ts";
@@ -64,9 +65,8 @@ function* checkParts(
     yield buildRefusal("key_bound", "bundle.relay_succession_broken");
     return;
   }
-  if (publicKey !== undefined && !relayKeys.some((key) => isExpectedKey(key, publicKey))) {
-    yield buildRefusal("key_bound", "artifact.key_unbound");
-  }
+  const keyFault = findRelayKeyFault(bundle, relayKeys, publicKey);
+  if (keyFault !== undefined) yield buildRefusal(KEY_FAULT_LEVELS[keyFault], keyFault);
   if (!areHistoriesValid(bundle.signers))
     yield buildRefusal("key_bound", "bundle.key_history_broken");
   if (bundle.erased === undefined) {

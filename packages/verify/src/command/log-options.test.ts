@@ -4,9 +4,8 @@ import { entryOf, formatProofFile, formatVerifierKey } from "@agent/transparency
 import { describe, expect, test } from "vitest";
 import { carol, now, settlement } from "../../test/artifacts.ts";
 import { createDelegation } from "../../test/create-delegation.ts";
+import { runOnFiles } from "../../test/run-on-files.ts";
 import { formatBundle, signBundle } from "../index.ts";
-import { digestFile } from "./digest-file.node.ts";
-import { runCommand } from "./run-command.node.ts";
 
 const log = new ModelLog(1);
 const [first, second] = [2, 3].map((seed) => new ModelLog(seed, { origin: `w${seed}` }).keys);
@@ -34,23 +33,7 @@ const files: Readonly<Record<string, string>> = {
   "checkpoint.txt": checkpoint,
 };
 
-async function run(...args: string[]) {
-  let out = "";
-  const exitCode = await runCommand(args, {
-    read: (file) => {
-      const text = files[file];
-      return text === undefined
-        ? Promise.reject(new Error("no such file"))
-        : Promise.resolve(new TextEncoder().encode(text));
-    },
-    digest: digestFile,
-    out: (text) => (out += text),
-    err: (text) => (out += text),
-    now: () => now,
-    version: "1.2.3",
-  });
-  return { exitCode, out };
-}
+const run = (...args: string[]) => runOnFiles(files, ...args);
 
 const proven = ["settlement.json", "--key", carol.did, "--proof", "settlement.tlog-proof"];
 

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { LogOptions } from "../artifacts/options.ts";
-import { parseDidKey } from "../expected-key.ts";
+import type { NamedKey } from "../keys/named-keys.ts";
+import { NAMED_KEY_FORM, parseNamedKey } from "../keys/parse-named-key.ts";
 import { parseLogOptions } from "../log/parse-log-options.ts";
 
 /** The parsed request of a command line. */
@@ -14,7 +15,7 @@ export type Request =
       readonly json: boolean;
       readonly explain: boolean;
       /** The keys given by `--key`; undefined without any. */
-      readonly keys: readonly string[] | undefined;
+      readonly keys: readonly NamedKey[] | undefined;
       /** The trust files, whose keys are added. */
       readonly trustFiles: readonly string[];
       readonly allowUnanchored: boolean;
@@ -39,7 +40,9 @@ Exits with 0 when everything is valid, with 1 when something is not, with 2 when
 or is none of these, and with 3 when all that is missing is the key of the relay that signed a bundle, a
 settlement record or a no-show record, because a relay can be invented.
 
-  --key KEY           the key that must have signed: 64 hex digits or a did:key; may be given again
+  --key KEY           the key that must have signed: 64 hex digits or a did:key; may be given again.
+                      KEY=agent, KEY=relay, KEY=agent:ID and KEY=relay:ID name its owner: it then
+                      counts for no other one
   --trust FILE        a file of such keys, one a line; # begins a comment; may be given again
   --allow-unanchored  exit with 0 instead of 3
   --succession FILE   the steps of the relay's key, as its /.well-known/agent-relay.json shows them: what
@@ -83,8 +86,8 @@ export function parseArguments(args: readonly string[]): Request {
     });
     if (values.help) return { ask: "help" };
     if (values.version) return { ask: "version" };
-    const keys = values.key?.map(parseKey);
-    if (keys?.includes(null)) return buildRefusal("--key takes 64 hex digits or a did:key");
+    const keys = values.key?.map(parseNamedKey);
+    if (keys?.includes(null)) return buildRefusal(`--key takes ${NAMED_KEY_FORM}`);
     const now = values.now === undefined ? undefined : parseTime(values.now);
     if (now !== undefined && Number.isNaN(now)) {
       return buildRefusal("--now takes an ISO 8601 date or ms since 1970");
@@ -116,11 +119,6 @@ export function parseArguments(args: readonly string[]): Request {
     if (error instanceof TypeError) return buildRefusal(error.message);
     throw error;
   }
-}
-
-/** Parses a key from 64 hex digits or a did:key; null for anything else. */
-export function parseKey(text: string): string | null {
-  return /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : parseDidKey(text);
 }
 
 function parseTime(text: string): number {

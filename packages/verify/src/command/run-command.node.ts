@@ -1,5 +1,6 @@
 import { formatError, parseJsonText } from "@agent/crypto";
 import type { VerifyOptions } from "../artifacts/options.ts";
+import type { NamedKey } from "../keys/named-keys.ts";
 import { type Outcome, getOutcome } from "../outcome.ts";
 import { formatClaim, formatReport } from "../format-report.ts";
 import { verifyLogProof } from "../log/verify-log-proof.ts";
@@ -162,7 +163,7 @@ async function loadExpectedKeys(
   { keys, trustFiles }: VerifyRequest,
   environment: CommandEnvironment,
 ): Promise<
-  { readonly ok: true; readonly keys: readonly string[] | undefined } | { readonly ok: false }
+  { readonly ok: true; readonly keys: readonly NamedKey[] | undefined } | { readonly ok: false }
 > {
   const all = [...(keys ?? [])];
   for (const file of trustFiles) {

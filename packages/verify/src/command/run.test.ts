@@ -210,7 +210,7 @@ test("D5: an invalid file of keys is reported with the line, and nothing is veri
   expect(await run("evidence.json", "--trust", "wrong.txt")).toEqual({
     exitCode: 2,
     out: "",
-    err: "agent-verify: wrong.txt: line 2 must be 64 hex digits or a did:key\n",
+    err: "agent-verify: wrong.txt: line 2 must be 64 hex digits or a did:key, alone or as KEY=OWNER\n",
   });
 });
 

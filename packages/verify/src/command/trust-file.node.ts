@@ -1,22 +1,23 @@
-import { parseKey } from "./parse-arguments.node.ts";
+import type { NamedKey } from "../keys/named-keys.ts";
+import { NAMED_KEY_FORM, parseNamedKey } from "../keys/parse-named-key.ts";
 
 /**
- * Parses the keys of a trust file: one per line, as a did:key or 64 hex digits; `#` begins a
- * comment. A line that is neither refuses the whole file, because a key would be missing without
+ * Parses the keys of a trust file: one per line, maybe with its owner (KEY=OWNER); `#` begins
+ * a comment. Any other line refuses the whole file, because a key would be missing without
  * notice.
  */
 export function parseTrustFile(
   text: string,
 ):
-  | { readonly ok: true; readonly keys: readonly string[] }
+  | { readonly ok: true; readonly keys: readonly NamedKey[] }
   | { readonly ok: false; readonly message: string } {
-  const keys: string[] = [];
+  const keys: NamedKey[] = [];
   for (const [index, line] of text.split(/\r\n|\n/).entries()) {
     const entry = line.replace(/#.*/, "").trim();
     if (entry === "") continue;
-    const key = parseKey(entry);
+    const key = parseNamedKey(entry);
     if (key === null) {
-      return { ok: false, message: `line ${index + 1} must be 64 hex digits or a did:key` };
+      return { ok: false, message: `line ${index + 1} must be ${NAMED_KEY_FORM}` };
     }
     keys.push(key);
   }

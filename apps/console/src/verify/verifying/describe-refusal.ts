@@ -8,7 +8,7 @@ interface RefusalText {
 
 const texts: Readonly<Record<string, RefusalText>> = {
   "artifact.key_unbound": {
-    reason: "It was signed by a key that you did not name.",
+    reason: "It was signed by a key that you did not name for its signer.",
     remedy: "Compare the key below with the one that you have, and with its source.",
   },
   "artifact.unrecognised": {
@@ -32,7 +32,7 @@ const texts: Readonly<Record<string, RefusalText>> = {
     remedy: "Do not rely on it. Ask the agent or the relay for the receipt.",
   },
   "receipt.task_mismatch": { reason: "The receipt was signed for another task." },
-  "bundle.key_not_in_force": { reason: "The agent signed with a key that was not in force." },
+  "bundle.key_not_in_force": { reason: "It was signed with a key that was not in force." },
   "bundle.postings_mismatch": { reason: "The postings do not add up to the payment." },
   "bundle.settlement_mismatch": { reason: "The settlement is not that of this receipt." },
   "bundle.erased": {

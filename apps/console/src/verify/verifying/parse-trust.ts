@@ -1,4 +1,4 @@
-import { type LogOptions, parseLogOptions } from "@agent/verify";
+import { type LogOptions, NAMED_KEY_FORM, type NamedKey, parseLogOptions } from "@agent/verify";
 import { parseKeys } from "./parse-keys.ts";
 import { showLine } from "../../shared/format/show-text.ts";
 
@@ -15,8 +15,8 @@ export const NO_TRUST: TrustTexts = { keys: "", log: "", witnesses: "", quorum: 
 
 /** The keys that the reader trusts. */
 export interface Trust {
-  /** Of relays, agents and issuers, as 64 hex digits. */
-  readonly keys: readonly string[];
+  /** Of relays, agents and issuers. */
+  readonly keys: readonly NamedKey[];
   readonly log: LogOptions;
 }
 
@@ -35,7 +35,7 @@ const messages = {
 export function parseTrust(texts: TrustTexts): ParsedTrust {
   const keys = parseKeys(texts.keys);
   if (!keys.ok) {
-    const message = `“${showLine(keys.word, 40)}” is no key. A key is 64 hex digits or begins with did:key:.`;
+    const message = `“${showLine(keys.word, 40)}” is no key. A key is ${NAMED_KEY_FORM}.`;
     return { ok: false, field: "keys", message };
   }
   const log = parseLogOptions({

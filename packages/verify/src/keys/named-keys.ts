@@ -1,0 +1,88 @@
+import { isAgentIdOfKey, isKeyDerivedId } from "@agent/crypto";
+import { RECEIPT_LIMITS } from "@agent/receipts";
+import type { ProofLevelName } from "../proof-levels.ts";
+
+/** The roles in which an owner signs with its key. */
+export type KeyRole = "agent" | "relay";
+
+/** A key that the verifier named, maybe for its owner alone. */
+export interface NamedKey {
+  /** 64 lowercase hex digits. */
+  readonly publicKey: string;
+  /** The only role in which it counts; any without it. */
+  readonly role?: KeyRole | undefined;
+  /** The id of the only owner for which it counts; with a role alone, any owner. */
+  readonly id?: string | undefined;
+  /** The time in ms at which the owner left the key; absent while it is in use. */
+  readonly endedAt?: number | undefined;
+}
+
+/** The keys that a verifier named; a text is a key without an owner. */
+export type NamedKeys = string | readonly (string | NamedKey)[];
+
+/** The signer that an artifact states. */
+export interface StatedSigner {
+  /** Absent where agents and relays sign alike. */
+  readonly role?: KeyRole | undefined;
+  /** Absent where the artifact names its signer by the key alone. */
+  readonly id?: string | undefined;
+  /** The signer's oldest key, if succession records show it; otherwise the signing key. */
+  readonly firstKey?: string | undefined;
+  /** The time of the signature in ms. */
+  readonly signedAt?: number;
+}
+
+/** The reasons for which a key does not count for a signer. */
+export type KeyFault = "artifact.key_unbound" | "bundle.key_not_in_force";
+
+/** The proof level that fails with each fault. */
+export const KEY_FAULT_LEVELS = {
+  "artifact.key_unbound": "key_bound",
+  "bundle.key_not_in_force": "key_valid",
+} as const satisfies Record<KeyFault, ProofLevelName>;
+
+/**
+ * Returns why a signing key does not count for the signer that an artifact states; undefined if it
+ * counts. A key that was named for an owner counts for no other one, and a key without an owner for no
+ * agent id of version 8 that belongs to another key. A former key counts until five minutes after its end.
+ */
+export function findKeyFault(
+  key: string | null,
+  named: NamedKeys,
+  signer: StatedSigner,
+): KeyFault | undefined {
+  const counting = listNamedKeys(named).filter(
+    (each) => each.publicKey === key && isOwnedBy(each, signer),
+  );
+  if (counting.length === 0) return "artifact.key_unbound";
+  const isInForce = counting.some(({ endedAt }) => isBeforeEnd(signer.signedAt, endedAt));
+  return isInForce ? undefined : "bundle.key_not_in_force";
+}
+
+/** Returns the named keys that count for a signer, whether or not they are still in use. */
+export function listKeysFor(named: NamedKeys, signer: StatedSigner): readonly string[] {
+  return listNamedKeys(named)
+    .filter((each) => isOwnedBy(each, signer))
+    .map(({ publicKey }) => publicKey);
+}
+
+/** Lists the named keys in one form. */
+export function listNamedKeys(named: NamedKeys): readonly NamedKey[] {
+  const list = typeof named === "string" ? [named] : named;
+  return list.map((each) => (typeof each === "string" ? { publicKey: each } : each));
+}
+
+function isOwnedBy({ publicKey, role, id }: NamedKey, signer: StatedSigner): boolean {
+  const isOfRole = role === undefined || signer.role === undefined || role === signer.role;
+  if (!isOfRole || signer.id === undefined) return isOfRole;
+  return id === undefined ? isIdAllowed(signer, publicKey) : id === signer.id;
+}
+
+/** Returns whether an id can belong to a key: an agent id of version 8 shows the first key of its agent. */
+export function isIdAllowed({ role, id = "", firstKey }: StatedSigner, publicKey: string): boolean {
+  return role !== "agent" || !isKeyDerivedId(id) || isAgentIdOfKey(id, firstKey ?? publicKey);
+}
+
+function isBeforeEnd(signedAt = 0, endedAt: number | undefined): boolean {
+  return endedAt === undefined || signedAt < endedAt + RECEIPT_LIMITS.formerKeySkewMs;
+}
