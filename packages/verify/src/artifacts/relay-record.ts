@@ -1,4 +1,11 @@
-import { verifyAttestation, verifyNoShowRecord, verifySettlementRecord } from "@agent/receipts";
+import {
+  type NoShowRecord,
+  type RelayAttestation,
+  type SettlementRecord,
+  verifyAttestation,
+  verifyNoShowRecord,
+  verifySettlementRecord,
+} from "@agent/receipts";
 import { parseDidKey } from "../expected-key.ts";
 import { buildVerdict } from "../build-verdict.ts";
 import type { CheckLevels } from "../assign-proof-levels.ts";
@@ -22,7 +29,7 @@ const settlementLevels: CheckLevels = {
  */
 export function checkSettlement(record: object, options: VerifyOptions): Verdict {
   const { publicKey } = options;
-  const { issuer } = record as { issuer?: unknown };
+  const { issuer, settled_at: signedAt } = record as Partial<SettlementRecord>;
   const key = parseDidKey(issuer);
   const relayKeys = listRelayKeys(options).map((each) => each.publicKey);
   // A chain of another relay does not apply to this record.
@@ -33,7 +40,8 @@ export function checkSettlement(record: object, options: VerifyOptions): Verdict
   return buildVerdict("settlement", found, settlementLevels, {
     key,
     namedKeys: publicKey,
-    signer: { role: "relay" },
+    // The issuer is the key of that time, whichever later key signs the record for a reader.
+    signer: { role: "relay", signedAt },
   });
 }
 
@@ -66,11 +74,11 @@ export function checkNoShow(value: object, options: VerifyOptions): Verdict {
 }
 
 function checkNoShowRecord(record: object, { publicKey, taskId }: VerifyOptions): Verdict {
-  const { issuer, task_id } = record as { issuer?: unknown; task_id?: unknown };
+  const { issuer, task_id, lapsed_at: signedAt } = record as Partial<NoShowRecord>;
   const signer = {
     key: parseDidKey(issuer),
     namedKeys: publicKey,
-    signer: { role: "relay" },
+    signer: { role: "relay", signedAt },
   } as const;
   const verdict = verifyNoShowRecord(record);
   if (!verdict.valid || taskId === undefined) {
@@ -99,8 +107,8 @@ const attestationLevels: CheckLevels = {
 /** Verifies an attestation. It contains no key, so it needs the caller's for its relay. */
 export function checkAttestation(value: object, options: VerifyOptions): Verdict {
   const { publicKey: namedKeys, taskId } = options;
-  const { relay_id: id } = value as { readonly relay_id?: string };
-  const signer = { role: "relay", id } as const;
+  const { relay_id: id, attested_at: signedAt } = value as Partial<RelayAttestation>;
+  const signer = { role: "relay", id, signedAt } as const;
   const verdicts = listKeysFor(namedKeys ?? [], signer).map((key) => ({
     key,
     verdict: verifyAttestation(value, { publicKey: key, taskId }),

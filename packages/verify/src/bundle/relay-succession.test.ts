@@ -7,7 +7,7 @@ import {
   signRelaySuccession,
   signSuccession,
 } from "@agent/crypto";
-import { signNoShowRecord, signSettlementRecord } from "@agent/receipts";
+import { signAttestation, signNoShowRecord, signSettlementRecord } from "@agent/receipts";
 import { createSeededRandom } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
 import { createDelegation, START_TIME } from "../../test/create-delegation.ts";
@@ -189,5 +189,80 @@ describe("D8: artifacts without a chain, verified with the caller's chain", () =
     });
     const both = { ...succession[0], agent_id: relay.relayId };
     expect(verifyArtifact(both)).toMatchObject({ kind: null, code: "artifact.unrecognised" });
+  });
+});
+
+describe("D8: artifacts that are dated after the end of their relay's key", () => {
+  const MINUTE_MS = 60_000;
+  const end = START_TIME + 60 * MINUTE_MS;
+  const chain = [step(relay, second, end)];
+  const issuer = publicKeyToDidKey(hexToBytes(relay.publicKey));
+  /** Signs each kind of artifact under the former key, at a time. */
+  const signedAt: Readonly<Record<string, (at: number) => object>> = {
+    "a settlement record": (settled_at) => {
+      const { suite: _suite, signature: _signature, ...body } = settlement!;
+      return signSettlementRecord({ ...body, settled_at }, relay.secretKey);
+    },
+    "a no-show record": (lapsed_at) =>
+      signNoShowRecord(
+        {
+          task_id: evidence.task.task_id,
+          agent_id: evidence.receipt.agent_id,
+          claimed_at: START_TIME,
+          lapsed_at,
+          wall_clock_ms: 60_000,
+          priced: true,
+          issuer,
+        },
+        relay.secretKey,
+      ),
+    "an attestation": (attested_at) =>
+      signAttestation(
+        {
+          relay_id: relay.relayId,
+          task_id: evidence.task.task_id,
+          receipt_hash: "0".repeat(64),
+          received_at: START_TIME,
+          attested_at,
+        },
+        relay.secretKey,
+      ),
+    "a bundle": (now) => signBundle(evidence, { ...relay, now }),
+  };
+  const kinds = Object.keys(signedAt);
+
+  test.each(kinds)("D8: %s under a former key is refused five minutes after its end", (kind) => {
+    const late = signedAt[kind]!(end + 5 * MINUTE_MS);
+    for (const { publicKey } of [relay, second]) {
+      const verdict = verifyArtifact(late, { publicKey, relaySuccession: chain });
+      expect(verdict).toMatchObject({ valid: false, code: "bundle.key_not_in_force" });
+      expect(verdict.checks).toContainEqual({
+        name: "key_valid",
+        ok: false,
+        code: "bundle.key_not_in_force",
+      });
+    }
+  });
+
+  test.each(kinds)(
+    "D8: %s under a former key is valid before five minutes after its end",
+    (kind) => {
+      const timely = signedAt[kind]!(end + 5 * MINUTE_MS - 1);
+      for (const { publicKey } of [relay, second]) {
+        const options = { publicKey, relaySuccession: chain };
+        expect(verifyArtifact(timely, options)).toMatchObject({ valid: true });
+      }
+    },
+  );
+
+  test("D8: a bundle with another step from a former key is refused for the relay's own chain", () => {
+    const forked = bundleBy(stranger, [step(relay, stranger, START_TIME + 1)]);
+    const options = { publicKey: relay.publicKey, relaySuccession: chain };
+    expect(verifyArtifact(forked, options)).toMatchObject({ code: "artifact.key_unbound" });
+  });
+
+  test("D8: a bundle with more steps than the verifier has is valid for an earlier key", () => {
+    const options = { publicKey: relay.publicKey, relaySuccession: succession.slice(0, 1) };
+    expect(verifyArtifact(bundle, options)).toMatchObject({ valid: true });
   });
 });

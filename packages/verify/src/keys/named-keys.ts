@@ -29,7 +29,7 @@ export interface StatedSigner {
   /** The signer's oldest key, if succession records show it; otherwise the signing key. */
   readonly firstKey?: string | undefined;
   /** The time of the signature in ms. */
-  readonly signedAt?: number;
+  readonly signedAt?: number | undefined;
 }
 
 /** The reasons for which a key does not count for a signer. */
