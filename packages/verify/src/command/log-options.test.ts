@@ -100,10 +100,16 @@ describe("agent-verify with a transparency log", () => {
     [
       "a quorum above the witnesses",
       2,
-      ["settlement.json", "--witness", w1, "--quorum", "2"],
+      ["settlement.json", "--log", key, "--witness", w1, "--quorum", "2"],
       /--quorum takes/,
     ],
-    ["a quorum of 0", 2, ["settlement.json", "--witness", w1, "--quorum", "0"], /--quorum takes/],
+    [
+      "a quorum of 0",
+      2,
+      ["settlement.json", "--log", key, "--witness", w1, "--quorum", "0"],
+      /--quorum takes/,
+    ],
+    ["a witness without a log", 2, ["evidence.json", "--witness", w1], /--log must name the log/],
   ])("agent-verify judges %s with exit code %i", async (_, exitCode, args, text) => {
     const ran = await run(...args);
     expect(ran.exitCode).toBe(exitCode);

@@ -1,5 +1,5 @@
 import { bytesToHex, didKeyToPublicKey, signJson, toBase64 } from "@agent/crypto";
-import { flattenChain } from "@agent/receipts";
+import { flattenChain, signReceipt } from "@agent/receipts";
 import { createSeededRandom } from "@agent/testkit";
 import { ModelLog } from "@agent/transparency/model-log";
 import {
@@ -326,6 +326,28 @@ describe("artifacts with proof files", () => {
       });
     },
   );
+
+  test("a receipt without a key is only logged by an entry that names the key that signed it", async () => {
+    const { suite: _suite, signature: _signature, public_key: _key, ...body } = plain;
+    const { alice, bob } = made;
+    const keyless = signReceipt(body, alice.secretKey);
+    for (const { publicKey, code } of [
+      { publicKey: alice.publicKey, code: undefined },
+      { publicKey: bob.publicKey, code: "log.entry_mismatch" },
+    ]) {
+      const own = new ModelLog(5);
+      const entry = entryOf.receipt(keyless, { time, publicKey, ref: "elsewhere" });
+      const at = own.append(entry);
+      const proof = await own.prove(at);
+      const file = formatProofFile({ entry, index: at, proof, checkpoint: own.sign() });
+      const options = {
+        publicKey: [bob.publicKey, alice.publicKey],
+        log: { logKey: own.keys.logKey },
+      };
+      const verdict = verifyLogProof(verifyArtifact(keyless, options), keyless, file, options);
+      expect(verdict.code).toBe(code);
+    }
+  });
 
   test("an artifact is refused when a log or a witness is demanded and there is no proof", () => {
     expect(check(settlement, undefined)).toMatchObject({ valid: false, code: "log.entry_missing" });

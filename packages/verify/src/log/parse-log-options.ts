@@ -16,7 +16,8 @@ export type ParseLogOptionsResult =
 
 /**
  * Parses the verifier keys of a log and its witnesses (C2SP signed-note) and the quorum, from 1 to the
- * number of witnesses. Refused with the option and a sentence about it if one of them is something else.
+ * number of witnesses. Refused with the option and a sentence about it if one of them is something else, or if
+ * witnesses are named without a log: a relay could show them and the reader two logs.
  */
 export function parseLogOptions(texts: LogOptionTexts): ParseLogOptionsResult {
   const log = texts.log === undefined ? undefined : parseVerifierKey(texts.log, KEY_TYPES.log);
@@ -27,6 +28,9 @@ export function parseLogOptions(texts: LogOptionTexts): ParseLogOptionsResult {
     return refuse("witness", "takes the verifier key of a witness");
   }
   const logKey = log?.key;
+  if (witnesses.length > 0 && logKey === undefined) {
+    return refuse("log", "must name the log that the witnesses cosign");
+  }
   if (texts.quorum === undefined) return { ok: true, options: { logKey, witnesses } };
   const quorum = /^[1-9]\d?$/.test(texts.quorum) ? Number(texts.quorum) : Number.NaN;
   return quorum <= witnesses.length

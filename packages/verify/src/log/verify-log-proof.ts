@@ -1,4 +1,12 @@
-import { bytesToHex, canonicalize, sha256Hex, unlessMalformed } from "@agent/crypto";
+import {
+  bytesToHex,
+  canonicalize,
+  hexToBytes,
+  sha256Hex,
+  unlessMalformed,
+  verifyJson,
+} from "@agent/crypto";
+import type { ExecutionReceipt } from "@agent/receipts";
 import {
   ENTRY_KINDS,
   type EntryKind,
@@ -10,6 +18,7 @@ import {
 import type { VerifyOptions } from "../artifacts/options.ts";
 import { mergeChecks } from "../assign-proof-levels.ts";
 import { parseDidKey } from "../expected-key.ts";
+import { listKeysFor } from "../keys/named-keys.ts";
 import type { ArtifactRefusal } from "../refusals.ts";
 import type { CheckResult, Verdict } from "../verdict.ts";
 import { checkLogText } from "./check-log-text.ts";
@@ -54,7 +63,7 @@ export function verifyLogProof(
     const name = isOfWitness ? "witnessed" : "logged";
     return refuse(verdict, { name, ok: false, code: proof.code });
   }
-  if (!isEntryOfArtifact(verdict, artifact, proofFile)) {
+  if (!isEntryOfArtifact(verdict, artifact, proofFile, options)) {
     return refuse(verdict, { name: "logged", ok: false, code: "log.entry_mismatch" });
   }
   const added = proof.checks.filter(({ name }) => name === "logged" || name === "witnessed");
@@ -69,10 +78,15 @@ function refuse(
   return { kind, nested, valid: false, code, checks: mergeChecks([...checks, check]) };
 }
 
-function isEntryOfArtifact({ kind }: Verdict, artifact: unknown, proofFile: string): boolean {
+function isEntryOfArtifact(
+  { kind }: Verdict,
+  artifact: unknown,
+  proofFile: string,
+  options: VerifyOptions,
+): boolean {
   const file = parseProofFile(proofFile);
   const parsed = file.ok && file.entry !== null ? parseLogEntry(file.entry) : undefined;
-  const facts = unlessMalformed(() => getEntryFacts(kind, artifact));
+  const facts = unlessMalformed(() => getEntryFacts(kind, artifact, options));
   return parsed?.ok === true && facts !== undefined && hasFacts(parsed.entry, facts);
 }
 
@@ -98,7 +112,11 @@ function isTagOf(
 const NO_TAG = "0".repeat(32);
 
 /** Returns the facts that a valid artifact states; undefined for a kind that no log holds. */
-function getEntryFacts(kind: Verdict["kind"], artifact: unknown): EntryFacts | undefined {
+function getEntryFacts(
+  kind: Verdict["kind"],
+  artifact: unknown,
+  options: VerifyOptions,
+): EntryFacts | undefined {
   const members = artifact as Members;
   const { signature: _, ...body } = members;
   const hashArtifact = (value: object) => sha256Hex(canonicalize(value));
@@ -108,7 +126,8 @@ function getEntryFacts(kind: Verdict["kind"], artifact: unknown): EntryFacts | u
   if (kind === "no_show") return { ...unsigned, kind, agentId: members["agent_id"] };
   if (kind === "receipt") {
     // The relay that logged the receipt may have another id for its task.
-    return { ...whole, kind, agentId: members["agent_id"], publicKey: members["public_key"] };
+    const publicKey = findReceiptKey(artifact as ExecutionReceipt, options);
+    return { ...whole, kind, agentId: members["agent_id"], publicKey };
   }
   if (kind === "credential") {
     const subject = members["credentialSubject"] as { readonly id?: unknown } | undefined;
@@ -119,6 +138,14 @@ function getEntryFacts(kind: Verdict["kind"], artifact: unknown): EntryFacts | u
     return { ...whole, kind: "relay_key", agentId, publicKey, ref: null };
   }
   return undefined;
+}
+
+/** Returns the key that a valid receipt was verified with. */
+function findReceiptKey(receipt: ExecutionReceipt, { publicKey: named }: VerifyOptions) {
+  const { agent_id: id, public_key: embedded } = receipt;
+  if (named === undefined) return embedded;
+  const keys = listKeysFor(named, { role: "agent", id });
+  return keys.find((key) => verifyJson(receipt, hexToBytes(key)));
 }
 
 type Members = Readonly<Record<string, string | undefined>>;

@@ -27,6 +27,7 @@ export type ParsedTrust =
 const fields = { log: "log", witness: "witnesses", quorum: "quorum" } as const;
 const messages = {
   log: "This is no key of a log. A key is <name>+<8 hex digits>+<base64>.",
+  missingLog: "Name the key of the log that the witnesses cosign.",
   witness: "This is no list of keys of witnesses. A key is <name>+<8 hex digits>+<base64>.",
   quorum: "The quorum must be a number from 1 to that of the witnesses.",
 } as const;
@@ -43,9 +44,10 @@ export function parseTrust(texts: TrustTexts): ParsedTrust {
     witness: splitWords(texts.witnesses),
     quorum: texts.quorum.trim() || undefined,
   });
-  return log.ok
-    ? { ok: true, trust: { keys: keys.keys, log: log.options } }
-    : { ok: false, field: fields[log.option], message: messages[log.option] };
+  if (log.ok) return { ok: true, trust: { keys: keys.keys, log: log.options } };
+  const isMissing = log.option === "log" && texts.log.trim() === "";
+  const message = messages[isMissing ? "missingLog" : log.option];
+  return { ok: false, field: fields[log.option], message };
 }
 
 export const splitWords = (text: string): string[] => text.split(/\s+/).filter(Boolean);
