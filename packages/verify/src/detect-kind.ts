@@ -18,6 +18,24 @@ const kindMembers: readonly (readonly [kind: JsonKind, members: readonly string[
   ["receipt", ["prompt_hash", "result_hash"]],
 ];
 
+const signedMembers = ["suite", "signature"];
+const stepMembers = ["timestamp", "suite", "old_key_signature", "new_key_signature"];
+
+/** The other members that a kind requires. */
+const otherMembers: Readonly<Record<JsonKind, readonly string[]>> = {
+  bundle: ["spec", "relay_id", "issuer", "task", "routing", "settlements", ...signedMembers],
+  presentation: ["@context", "type", "proof"],
+  credential: ["@context", "type", "validFrom", "proof"],
+  ledger: ["spec", "agent_id", "goal_id", "plan_id", "started_at", "status", "steps"],
+  succession: stepMembers,
+  relay_succession: stepMembers,
+  settlement: ["task_id", "payer_id", "payee_id", "amount_settled", "issuer", ...signedMembers],
+  no_show: ["task_id", "agent_id", "wall_clock_ms", "priced", "issuer", ...signedMembers],
+  attestation: ["relay_id", "task_id", "received_at", ...signedMembers],
+  delegation_token: ["issuer_agent_id", "issuer_public_key", "scope", ...signedMembers],
+  receipt: ["task_id", "agent_id", "device_id", "status", "result", "tools_used", ...signedMembers],
+};
+
 /**
  * The members of a relay's answer about an agent's keys. Only the chain is signed, and the others are
  * compared with it, so nothing else may stand beside it: it would be neither.
@@ -30,7 +48,7 @@ const answerMembers: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Detects the kind of a parsed value by its members; null if they are those of no kind or of
+ * Detects the kind of a parsed value by its members; null if they are all those of no kind or of
  * several, so that no artifact passes for one of another kind. A list of succession records of
  * agents or of relays, bare or as a relay returns it, has the kind of its records.
  */
@@ -41,12 +59,15 @@ export function detectKind(value: unknown): JsonKind | null {
   return getNoShowRecords(value) === null ? findMarkedKind(value) : "no_show";
 }
 
-/** Does not look into lists or chains, so that no nesting of them leads to recursion. */
+/**
+ * Several marks decide for the only kind whose other members are there too, because a signer may add
+ * members to its artifact. Does not look into lists or chains, so that no nesting of them leads to recursion.
+ */
 function findMarkedKind(value: unknown): JsonKind | null {
   if (typeof value !== "object" || value === null) return null;
-  const found = kindMembers.filter(([, members]) =>
-    members.every((name) => Object.hasOwn(value, name)),
-  );
+  const holds = (members: readonly string[]) => members.every((name) => Object.hasOwn(value, name));
+  const marked = kindMembers.filter(([, members]) => holds(members));
+  const found = marked.length > 1 ? marked.filter(([kind]) => holds(otherMembers[kind])) : marked;
   const [first, second] = found;
   return first !== undefined && second === undefined ? first[0] : null;
 }
