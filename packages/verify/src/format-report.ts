@@ -49,7 +49,7 @@ const outcomePrefixes: Readonly<Record<Outcome, string>> = {
 /** Returns the statement of the artifact and its signer, the most important line first. */
 export function formatClaim(verdict: Verdict, artifact: unknown, options: VerifyOptions): string[] {
   const content = verifyContent(verdict, artifact, options) ?? verdict;
-  const claim = getClaim(content, artifact);
+  const claim = getClaim(content, artifact, options);
   const prefix = outcomePrefixes[getOutcome(verdict, options)];
   if (claim === null || content.kind === null) return [`${prefix}it says nothing that can be read`];
   const signature = formatSigner(claim, content, options);

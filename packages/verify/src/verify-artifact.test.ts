@@ -1,3 +1,4 @@
+import { createPresentation } from "@agent/credentials";
 import { signRelaySuccession } from "@agent/crypto";
 import {
   attenuateDelegationToken,
@@ -11,6 +12,7 @@ import {
   type ArtifactKind,
   detectKind,
   formatReport,
+  getClaim,
   type Verdict,
   verifyArtifact,
   type VerifyOptions,
@@ -58,7 +60,7 @@ const samples: readonly Sample[] = [
     kind: "presentation",
     value: made.presentation,
     key: bob.publicKey,
-    levels: "well_formed intact key_bound nested",
+    levels: "well_formed intact key_bound",
     forged: { ...made.presentation, verifiableCredential: [] },
     code: "presentation.signature_invalid",
   },
@@ -205,7 +207,82 @@ describe("without the caller's key", () => {
   });
 });
 
+describe("credentials in a presentation", () => {
+  const thief = createPresentation({
+    credentials: [made.credential],
+    secretKey: carol.secretKey,
+    now,
+    audience: "shop.example",
+  });
+  const nestedLevel = (options: VerifyOptions) =>
+    verifyArtifact(thief, { now, ...options }).checks.find(({ name }) => name === "nested");
+  const holder = carol.publicKey;
+
+  test("the credentials in a presentation hold only under the named keys of their issuers", () => {
+    expect(nestedLevel({})).toBeUndefined();
+    expect(nestedLevel({ publicKey: holder })).toBeUndefined();
+    expect(nestedLevel({ publicKey: [holder, alice.publicKey] })).toEqual({
+      name: "nested",
+      ok: true,
+    });
+  });
+
+  test("the claim of a presentation names its audience and the issuer and subject of each credential", () => {
+    const options = { now, publicKey: [holder, alice.publicKey] };
+    const claim = getClaim(verifyArtifact(thief, options), thief);
+    expect(claim?.statement).toBe(`${carol.did} presents 1 credentials to shop.example`);
+    expect(claim?.details).toEqual([
+      `${alice.did} states AgentTrustCredential of ${bob.did}, who is not the holder`,
+    ]);
+    const own = getClaim(verifyArtifact(made.presentation, options), made.presentation);
+    expect(own?.details[0]).toBe(`${alice.did} states AgentTrustCredential of ${bob.did}`);
+  });
+});
+
+describe("the claim of a ledger", () => {
+  const options = { publicKey: alice.publicKey };
+  const forged = { ...made.ledger, agent_id: made.bobId, started_at: 0, completed_at: 1 };
+  const getLines = (value: object) => {
+    const claim = getClaim(verifyArtifact(value, options), value);
+    return { signed: [claim?.statement, claim?.details[0], claim?.signer], all: claim?.details };
+  };
+
+  test("the claim of a ledger states as signed only what the signature covers", () => {
+    expect(verifyArtifact(forged, options).valid).toBe(true);
+    expect(getLines(forged).signed).toEqual(getLines(made.ledger).signed);
+    expect(getLines(forged).signed.join(" ")).not.toContain(made.bobId);
+    expect(getLines(forged).all?.[1]).toMatch(/^states, unsigned: .*of agent .*is completed/);
+  });
+
+  test("the claim of a ledger names the goal and its end from the timeline", () => {
+    expect(getLines(made.ledger).signed).toEqual([
+      "a timeline of 2 events of goal goal, ended as completed",
+      "from 2026-01-02T05:14:54.817Z to 2026-01-02T05:14:54.827Z",
+      "its author",
+    ]);
+  });
+});
+
+test.each([alice, bob, carol])(
+  "the claim of a succession names the key that the caller named ($publicKey)",
+  ({ publicKey }) => {
+    const verdict = verifyArtifact(made.succession, { publicKey });
+    expect(getClaim(verdict, made.succession, { publicKey })?.key).toBe(publicKey);
+  },
+);
+
 describe("without a clock", () => {
+  test.each([
+    ["credential", { ...made.credential, type: 1 }],
+    ["credential", { ...made.credential, credentialSubject: null }],
+    ["presentation", { ...made.presentation, verifiableCredential: null }],
+    ["delegation", { ...made.token, scope: null }],
+  ])("without a clock a malformed %s is refused as such, and reported", (kind, value) => {
+    const verdict = verifyArtifact(value);
+    expect(verdict.code).toBe(`${kind}.malformed`);
+    expect(formatReport(verdict, value)).toContain("it says nothing that can be read");
+  });
+
   test.each(samples)("a $kind is refused only if it expires", ({ kind, value, key }) => {
     const ends = ["credential", "presentation", "delegation_token"].includes(kind);
     const { valid, code } = verifyArtifact(value, { publicKey: key });
@@ -272,9 +349,31 @@ describe("the proof levels of a receipt distinguish its faults", () => {
   });
 
   test("the proof levels pass with valid nested receipts, which have verdicts of their own", () => {
-    const verdict = verifyArtifact(nested(stranger));
+    const options = { publicKey: [alice.publicKey, bob.publicKey] };
+    const verdict = verifyArtifact(nested(stranger), options);
     expect(verdict.checks).toContainEqual({ name: "nested", ok: true });
-    expect(verdict.nested).toEqual([verifyArtifact(stranger)]);
+    expect(verdict.nested).toEqual([verifyArtifact(stranger, options)]);
+  });
+
+  test.each<[string, VerifyOptions]>([
+    ["under a key that was not named", { publicKey: alice.publicKey }],
+    [
+      "under a key that was named for another agent",
+      {
+        publicKey: [
+          { publicKey: alice.publicKey },
+          { publicKey: bob.publicKey, role: "agent", id: made.bobId },
+        ],
+      },
+    ],
+    ["while no key is named", {}],
+  ])("the level of nested receipts is not shown for one %s", (_, options) => {
+    for (const receipt of [nested(stranger), nested(nested(stranger))]) {
+      const verdict = verifyArtifact(receipt, options);
+      expect(verdict.valid).toBe(true);
+      expect(verdict.checks.some(({ name }) => name === "nested")).toBe(false);
+      expect(formatReport(verdict, receipt, options)).toContain("not all inside it was signed by");
+    }
   });
 });
 

@@ -58,7 +58,7 @@ function checkArtifact(
     case "delegation_token": {
       const { now } = options;
       return now === undefined
-        ? buildClockRefusal(kind)
+        ? buildClockRefusal(timedChecks[kind](value, { ...options, now: 0 }))
         : timedChecks[kind](value, { ...options, now });
     }
   }
@@ -70,9 +70,13 @@ const timedChecks = {
   delegation_token: checkDelegationToken,
 } satisfies Partial<Record<ArtifactKind, (value: object, options: TimedOptions) => Verdict>>;
 
-function buildClockRefusal(kind: ArtifactKind): Verdict {
+/** Keeps of a verdict for any time that the artifact is malformed, or that it is well-formed. */
+function buildClockRefusal(verdict: Verdict): Verdict {
+  const formed = verdict.checks.filter(({ name }) => name === "well_formed");
+  if (formed.some(({ ok }) => !ok)) return verdict;
   const code = "artifact.clock_missing";
-  return { kind, valid: false, code, checks: [{ name: "key_valid", ok: false, code }], nested: [] };
+  const checks = [...formed, { name: "key_valid", ok: false, code } as const];
+  return { kind: verdict.kind, valid: false, code, checks, nested: [] };
 }
 
 /** Returns the refusal of an artifact whose kind is not known. */

@@ -1,6 +1,11 @@
-import { verifyCredential, verifyPresentation } from "@agent/credentials";
+import {
+  type VerifiableCredential,
+  type VerifiablePresentation,
+  verifyCredential,
+  verifyPresentation,
+} from "@agent/credentials";
 import { parseDidKey } from "../expected-key.ts";
-import { buildVerdict } from "../build-verdict.ts";
+import { buildVerdict, type SignerKey } from "../build-verdict.ts";
 import type { CheckLevels } from "../assign-proof-levels.ts";
 import type { Verdict } from "../verdict.ts";
 import type { TimedOptions } from "./options.ts";
@@ -23,25 +28,35 @@ const checkLevels: CheckLevels = {
 };
 
 /** Verifies a credential, signed by the key of its issuer's did:key. */
-export function checkCredential(credential: object, { now, publicKey }: TimedOptions): Verdict {
-  const { issuer, validFrom } = credential as { issuer?: unknown; validFrom?: unknown };
-  return buildVerdict("credential", verifyCredential(credential, { now }), checkLevels, {
-    key: parseDidKey(issuer),
-    namedKeys: publicKey,
-    signer: { signedAt: Date.parse(String(validFrom)) },
-  });
+export function checkCredential(credential: object, options: TimedOptions): Verdict {
+  const verdict = verifyCredential(credential, { now: options.now });
+  return buildVerdict("credential", verdict, checkLevels, getIssuerKey(credential, options));
 }
 
-/** Verifies a presentation, signed by its holder, and its credentials, signed by any issuers. */
-export function checkPresentation(presentation: object, { now, publicKey }: TimedOptions): Verdict {
-  const { holder } = presentation as { holder?: unknown };
-  const verdict = verifyPresentation(presentation, { now });
-  const signer = { key: parseDidKey(holder), namedKeys: publicKey, signer: {} };
-  return buildVerdict(
-    "presentation",
-    verdict,
-    checkLevels,
-    signer,
-    verdict.nested.map((inner) => buildVerdict("credential", inner, checkLevels)),
-  );
+function getIssuerKey(credential: object, { publicKey: namedKeys }: TimedOptions): SignerKey {
+  const { issuer, validFrom } = credential as Partial<VerifiableCredential>;
+  const signer = { signedAt: Date.parse(String(validFrom)) };
+  return { key: parseDidKey(issuer), namedKeys, signer };
+}
+
+/**
+ * Verifies a presentation, signed by its holder, and its credentials. They may be of any issuers, but the
+ * level `nested` is that of named ones alone: a holder can invent an issuer.
+ */
+export function checkPresentation(presentation: object, options: TimedOptions): Verdict {
+  const { holder, verifiableCredential: credentials = [] } =
+    presentation as Partial<VerifiablePresentation>;
+  const { now, publicKey: namedKeys = [] } = options;
+  const result = verifyPresentation(presentation, { now });
+  const nested = result.nested.map((inner, index) => {
+    const issuerKey = getIssuerKey(credentials[index] ?? {}, { ...options, publicKey: namedKeys });
+    const bound = buildVerdict("credential", inner, checkLevels, issuerKey);
+    return bound.valid ? bound : buildVerdict("credential", inner, checkLevels);
+  });
+  const areBound =
+    nested.length > 0 &&
+    nested.every(({ checks }) => checks.some(({ name, ok }) => name === "key_bound" && ok));
+  const checks = result.checks.filter(({ name, ok }) => name !== "credentials" || !ok || areBound);
+  const signer = { key: parseDidKey(holder), namedKeys: options.publicKey, signer: {} };
+  return buildVerdict("presentation", { ...result, checks }, checkLevels, signer, nested);
 }

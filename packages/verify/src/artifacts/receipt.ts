@@ -1,10 +1,16 @@
-import { type ReceiptVerdict, verifyReceipt, type VerifyReceiptOptions } from "@agent/receipts";
+import {
+  type ExecutionReceipt,
+  type ReceiptVerdict,
+  verifyReceipt,
+  type VerifyReceiptOptions,
+} from "@agent/receipts";
 import {
   type NamedCheckResult,
   assignProofLevels,
   type CheckLevels,
 } from "../assign-proof-levels.ts";
 import { listKeysFor } from "../keys/named-keys.ts";
+import type { ProofLevelName } from "../proof-levels.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
 
@@ -28,17 +34,28 @@ const checkLevels: CheckLevels = {
 /** Verifies a receipt on its own, with the keys that the caller named for its agent. */
 export function checkNamedReceipt(value: object, options: VerifyOptions): Verdict {
   const { publicKey: named, taskId, now } = options;
-  const { agent_id: id } = value as { readonly agent_id?: string };
-  const signer = { role: "agent", id } as const;
-  return checkReceipt(value, {
-    publicKey: named === undefined ? undefined : listKeysFor(named, signer),
-    taskId,
-    now,
-  });
+  const listKeys = (id: string | undefined) => listKeysFor(named ?? [], { role: "agent", id });
+  const findKeys = ({ agent_id, public_key }: ExecutionReceipt) => {
+    const keys = listKeys(agent_id).filter((key) => key === (public_key ?? key));
+    // A nested receipt under another key is still what the holder of that key signed.
+    return keys.length === 0 ? undefined : keys;
+  };
+  const { agent_id: id } = value as Partial<ExecutionReceipt>;
+  const publicKey = named === undefined ? undefined : listKeys(id);
+  const isInnerBound = (inner: ReceiptVerdict) =>
+    inner.valid && findKeys(inner.receipt) !== undefined;
+  return checkReceipt(value, { publicKey, findKeys, taskId, now }, isInnerBound);
 }
 
-/** Verifies a receipt by proof levels, and nested receipts by `findKeys` if it is given. */
-export function checkReceipt(receipt: object | string, options: VerifyReceiptOptions): Verdict {
+/**
+ * Verifies a receipt by proof levels, and nested receipts by `findKeys` if it is given. `isInnerBound` tells
+ * whether the keys by which a nested receipt was verified are known to be its agent's.
+ */
+export function checkReceipt(
+  receipt: object | string,
+  options: VerifyReceiptOptions,
+  isInnerBound: KeyBindings["isInnerBound"] = () => options.findKeys !== undefined,
+): Verdict {
   const verdict = verifyReceipt(receipt, options);
   const refused = verdict.code === "receipt.signature_invalid";
   if (refused && options.publicKey !== undefined && isSignedByEmbeddedKey(receipt)) {
@@ -53,7 +70,7 @@ export function checkReceipt(receipt: object | string, options: VerifyReceiptOpt
   }
   return toVerdict(verdict, {
     outer: options.publicKey !== undefined,
-    inner: options.findKeys !== undefined,
+    isInnerBound,
   });
 }
 
@@ -64,29 +81,29 @@ function isSignedByEmbeddedKey(receipt: object | string): boolean {
 /** Whether the signature was verified with keys that are known to be the agent's. */
 interface KeyBindings {
   readonly outer: boolean;
-  readonly inner: boolean;
+  readonly isInnerBound: (inner: ReceiptVerdict) => boolean;
 }
 
 function toVerdict(verdict: ReceiptVerdict, bound: KeyBindings | undefined): Verdict {
-  const nestedBindings = bound && { outer: bound.inner, inner: bound.inner };
-  const nested = verdict.nested.map((inner) => toVerdict(inner, nestedBindings));
+  const nested = verdict.nested.map((inner) =>
+    toVerdict(inner, bound && { ...bound, outer: bound.isInnerBound(inner) }),
+  );
   const isSigned = verdict.checks.some(({ name, ok }) => name === "signature" && ok);
   // Without a key of the agent there is nothing to bind to; without any key, nothing is signed.
   const named: NamedCheckResult[] = verdict.checks
     // Work at the right time is not proof of work for this task; only a relay can state that.
-    .filter(({ name, ok }) => name !== "nested_span" || !ok)
+    // And few hops are no proof of the receipts in them.
+    .filter(({ name, ok }) => !ok || (name !== "nested_span" && name !== "hops"))
     .map((check) =>
       check.name === "key" && !check.ok && bound?.outer === true
         ? { ...check, name: "bound" }
         : check,
     );
   if (bound?.outer === true && isSigned) named.push({ name: "bound", ok: true });
-  if (nested.length > 0) {
-    named.push(
-      nested.every(isFullyValid)
-        ? { name: "nested_receipts", ok: true }
-        : { name: "nested_receipts", ok: false, code: getNestedCode(nested) },
-    );
+  if (!nested.every(isFullyValid)) {
+    named.push({ name: "nested_receipts", ok: false, code: getNestedCode(nested) });
+  } else if (nested.length > 0 && nested.every(isFullyBound)) {
+    named.push({ name: "nested_receipts", ok: true });
   }
   const checks = assignProofLevels(named, checkLevels);
   return verdict.valid
@@ -103,6 +120,12 @@ function isFullyValid({ valid, checks }: Verdict): boolean {
     valid &&
     checks.every(({ name, ok, code }) => ok || (name !== "nested" && code !== NESTED_OUTSIDE_CODE))
   );
+}
+
+/** Returns whether a receipt and all receipts nested in it were signed by keys of their agents. */
+function isFullyBound({ checks, nested }: Verdict): boolean {
+  const holds = (level: ProofLevelName) => checks.some(({ name, ok }) => name === level && ok);
+  return holds("key_bound") && (nested.length === 0 || holds("nested"));
 }
 
 const NESTED_OUTSIDE_CODE = "receipt.nested_outside";

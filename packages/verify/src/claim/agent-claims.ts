@@ -3,6 +3,7 @@ import type { SuccessionRecord } from "@agent/crypto";
 import type { Ledger } from "@agent/ledger";
 import { parseDelegationChain, type DelegationToken, type ExecutionReceipt } from "@agent/receipts";
 import { getSuccessionRecords } from "../detect-kind.ts";
+import { listNamedKeys, type NamedKeys } from "../keys/named-keys.ts";
 import type { Claim } from "./claim.ts";
 import { formatTime, toPrintable, formatDollars } from "./format.ts";
 
@@ -27,14 +28,29 @@ export const statusVerbs = {
 } as const satisfies Record<ExecutionReceipt["status"], string>;
 
 export function describeLedger(ledger: Ledger): Claim {
-  const { agent_id, goal_id, status, started_at, completed_at, steps } = ledger;
+  const { agent_id, goal_id, status, started_at, completed_at, steps, timeline } = ledger;
   const end = typeof completed_at === "number" ? `, ended ${formatTime(completed_at)}` : "";
+  const [first, last] = [timeline[0], timeline.at(-1)];
   return {
-    statement: `goal ${toPrintable(goal_id)} of agent ${agent_id} is ${status}, with ${steps.length} steps`,
-    details: [`begun ${formatTime(started_at)}${end}`],
-    signer: ledger.signature === undefined ? null : `agent ${agent_id}`,
+    statement: `a timeline of ${timeline.length} events${formatGoal(timeline)}`,
+    details: [
+      ...(first === undefined || last === undefined
+        ? []
+        : [`from ${formatTime(first.timestamp)} to ${formatTime(last.timestamp)}`]),
+      `states, unsigned: goal ${toPrintable(goal_id)} of agent ${agent_id} is ${status}, with ${steps.length} steps, begun ${formatTime(started_at)}${end}`,
+    ],
+    // Only its timeline is signed, which names no agent.
+    signer: ledger.signature === undefined ? null : "its author",
     key: null,
   };
+}
+
+/** Formats what the timeline, which alone is signed, states about the goal. */
+function formatGoal(timeline: Ledger["timeline"]): string {
+  const goal = timeline.find((event) => event.type === "goal_started")?.payload.goal_id;
+  const end = timeline.findLast((event) => event.type === "goal_completed")?.payload;
+  const name = goal === undefined ? "" : ` of goal ${toPrintable(goal)}`;
+  return end === undefined ? name : `${name}, ended as ${end.status ?? "completed"}`;
 }
 
 /** A succession record of an agent or a relay. */
@@ -42,7 +58,7 @@ type Succession = Partial<Pick<SuccessionRecord, "agent_id">> & {
   readonly relay_id?: string;
 } & Omit<SuccessionRecord, "agent_id">;
 
-export function describeSuccession(value: object): Claim {
+export function describeSuccession(value: object, named: NamedKeys = []): Claim {
   const records = (getSuccessionRecords(value) ?? [value]) as readonly Succession[];
   const [first, last] = [records[0], records.at(-1)];
   const oldKey = first?.old_public_key ?? "";
@@ -56,8 +72,16 @@ export function describeSuccession(value: object): Claim {
       `${records.length} hand-overs, the last at ${formatTime(last?.timestamp ?? Number.NaN)}`,
     ],
     signer: "each old and each new key",
-    key: oldKey,
+    key: findNamedKey(records, named) ?? oldKey,
   };
+}
+
+/** Returns the first key of a chain that the caller named. */
+function findNamedKey(records: readonly Succession[], named: NamedKeys): string | undefined {
+  const keys = new Set(listNamedKeys(named).map(({ publicKey }) => publicKey));
+  return records
+    .flatMap(({ old_public_key, new_public_key }) => [old_public_key, new_public_key])
+    .find((key) => keys.has(key));
 }
 
 export function describeDelegationToken(token: DelegationToken): Claim {
@@ -91,11 +115,20 @@ function formatTypes({ type }: VerifiableCredential): string {
 }
 
 export function describePresentation(presentation: VerifiablePresentation): Claim {
-  const { holder, verifiableCredential } = presentation;
+  const { holder, verifiableCredential, proof } = presentation;
+  const audience = proof.domain === undefined ? "no named audience" : toPrintable(proof.domain);
   return {
-    statement: `${toPrintable(holder)} presents ${verifiableCredential.length} credentials`,
-    details: [],
+    statement: `${toPrintable(holder)} presents ${verifiableCredential.length} credentials to ${audience}`,
+    details: verifiableCredential.map((credential) => formatPresented(credential, holder)),
     signer: "the holder",
     key: holder,
   };
+}
+
+/** A credential may be about another subject than its holder, who then borrows a reputation. */
+function formatPresented(credential: VerifiableCredential, holder: string): string {
+  const { issuer, credentialSubject } = credential;
+  const subject: unknown = credentialSubject.id;
+  const relation = subject === holder ? "" : ", who is not the holder";
+  return `${toPrintable(issuer)} states ${formatTypes(credential)} of ${toPrintable(subject)}${relation}`;
 }

@@ -1,3 +1,5 @@
+import type { VerifyOptions } from "../artifacts/options.ts";
+import type { NamedKeys } from "../keys/named-keys.ts";
 import type { ArtifactKind } from "../kind.ts";
 import type { Verdict } from "../verdict.ts";
 import {
@@ -21,30 +23,51 @@ import {
  * The description of each kind; every member read here exists in an artifact that passed
  * `well_formed`.
  */
-const claimBuilders: Readonly<Record<ArtifactKind, (artifact: never) => Claim>> = {
-  bundle: describeBundle,
-  receipt: describeReceipt,
-  credential: describeCredential,
-  presentation: describePresentation,
-  ledger: describeLedger,
-  succession: describeSuccession,
-  relay_succession: describeSuccession,
-  settlement: describeSettlement,
-  attestation: describeAttestation,
-  no_show: describeNoShow,
-  delegation_token: describeDelegationToken,
-  log_proof: describeLogProof,
-  checkpoint: describeCheckpoint,
-};
+const claimBuilders: Readonly<Record<ArtifactKind, (artifact: never, named?: NamedKeys) => Claim>> =
+  {
+    bundle: describeBundle,
+    receipt: describeReceipt,
+    credential: describeCredential,
+    presentation: describePresentation,
+    ledger: describeLedger,
+    succession: describeSuccession,
+    relay_succession: describeSuccession,
+    settlement: describeSettlement,
+    attestation: describeAttestation,
+    no_show: describeNoShow,
+    delegation_token: describeDelegationToken,
+    log_proof: describeLogProof,
+    checkpoint: describeCheckpoint,
+  };
 
 /**
  * Returns the statement of an artifact in words: the parties, the action, the time, the amount and
  * the signer. Null for artifacts of an unknown kind or a malformed one.
  *
  * @param artifact the parsed artifact that the verdict is about; of a proof file or a checkpoint its text
+ * @param options those that it was verified with
  */
-export function getClaim(verdict: Verdict, artifact: unknown): Claim | null {
+export function getClaim(
+  verdict: Verdict,
+  artifact: unknown,
+  { publicKey }: Pick<VerifyOptions, "publicKey"> = {},
+): Claim | null {
   const isMalformed = verdict.checks.some(({ name, ok }) => name === "well_formed" && !ok);
   if (verdict.kind === null || (!verdict.valid && isMalformed)) return null;
-  return claimBuilders[verdict.kind](artifact as never);
+  const claim = claimBuilders[verdict.kind](artifact as never, publicKey);
+  return isUnboundInside(verdict)
+    ? {
+        ...claim,
+        details: [...claim.details, "not all inside it was signed by keys that you named"],
+      }
+    : claim;
+}
+
+/** The kinds that may hold valid artifacts of signers whose keys the caller did not name. */
+function isUnboundInside({ kind, checks, nested }: Verdict): boolean {
+  return (
+    (kind === "receipt" || kind === "presentation") &&
+    nested.length > 0 &&
+    !checks.some(({ name }) => name === "nested")
+  );
 }

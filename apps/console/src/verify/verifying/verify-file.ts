@@ -71,7 +71,7 @@ export function verifyFile(bytes: Uint8Array, context: VerifyFileContext): FileV
     artifact,
     verdict,
     outcome: getOutcome(verdict, options),
-    claim: getClaim(content, artifact),
+    claim: getClaim(content, artifact, options),
     fault: findFault(verdict, text, bytes),
     membersHold: content !== verdict && content.valid,
     logPlace: findLogPlace(verdict, artifact, options, proof),
