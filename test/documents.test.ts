@@ -52,6 +52,17 @@ describe.each(documents)("%s", (document) => {
   });
 });
 
+it("every block that makes the first token of a relay keeps it on this machine", () => {
+  const blocks = documents.flatMap((document) =>
+    [...readFileSync(join(root, document), "utf8").matchAll(/^```sh\n(.*?)^```$/gms)]
+      .map(([, block = ""]) => ({ document, block }))
+      .filter(({ block }) => block.includes("AGENT_API_TOKEN=$(openssl")),
+  );
+  expect(blocks.length).toBeGreaterThan(2);
+  const open = blocks.filter(({ block }) => !block.includes("AGENT_HOST=127.0.0.1"));
+  expect(open.map(({ document }) => document)).toEqual([]);
+});
+
 describe.each(["CONTRIBUTING.md", "docs/architecture.md"])("Every place in %s", (document) => {
   const text = readFileSync(join(root, document), "utf8");
   const files = globSync(["*", "{packages,apps,bench,docs,examples,test,vectors}/**"], {

@@ -19,7 +19,8 @@ const AGENT_READY = /listening on http:\/\/127\.0\.0\.1:(\d+)[^]*registered at/;
 
 /** The programs that a guide starts: the port that each has by default, and the line that says it works. */
 const servers = {
-  relay: { port: 3000, ready: /"msg":"relay\.listening".*"port":(\d+)/ },
+  /** A first relay is reached by its own machine only. */
+  relay: { port: 3000, ready: /"msg":"relay\.listening".*"host":"127\.0\.0\.1","port":(\d+)/ },
   "agent server": { port: 3100, ready: AGENT_READY },
   /** The agent that does the work where the guide is about another one. */
   worker: { port: 3199, ready: AGENT_READY },
@@ -50,7 +51,6 @@ export function openGuideShell(): GuideShell {
     HOME: folder,
     NODE_OPTIONS: "--conditions=agent-source",
     NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
-    AGENT_HOST: "127.0.0.1",
     PORT: "0",
   };
 
@@ -92,7 +92,9 @@ export function openGuideShell(): GuideShell {
     adapt,
     writeFile: (path, text) => writeFileSync(join(folder, path), adapt(text)),
     async run(commands, exitCode = 0) {
-      const child = spawnShell(`${adapt(commands)}\nexport -p > .variables`, { detached: false });
+      const child = spawnShell(`${adapt(commands)}\nunset AGENT_PORT\nexport -p > .variables`, {
+        detached: false,
+      });
       const output = collectOutput(child);
       await once(child, "close");
       if (child.exitCode === exitCode) return output.text;

@@ -3,8 +3,8 @@ import type { GuideShell } from "./guide-shell.ts";
 /** Starts the relay that a guide is not about, and gives the reader the token of its operator. */
 export async function startRelay(shell: GuideShell): Promise<void> {
   shell.variables["AGENT_API_TOKEN"] = "operator-of-the-guides-0123456789";
-  const payTo = `X402_PAY_TO_ADDRESS=0x${"0".repeat(40)}`;
-  await shell.start("relay", `${payTo} node apps/relay/dist/main.js`);
+  const settings = `AGENT_HOST=127.0.0.1 X402_PAY_TO_ADDRESS=0x${"0".repeat(40)}`;
+  await shell.start("relay", `${settings} node apps/relay/dist/main.js`);
 }
 
 /**
