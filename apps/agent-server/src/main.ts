@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
+import { checkNodeVersion } from "@agent/crypto/node-version";
 import { askOwner } from "./ask-owner.ts";
 import { checkConfig } from "./config/check-config.ts";
 import { parseFlags, type Flags, type PairingOrder } from "./config/parse-flags.ts";
@@ -14,7 +15,6 @@ import { keyFilePath, loadIdentity } from "./identity/identity.ts";
 import { writeStarterFiles } from "./init/write-starter-files.ts";
 import { lockFolder, type FolderLock } from "./files/lock-folder.ts";
 import { createJsonLog } from "./log.ts";
-import { checkNodeVersion } from "./check-node-version.ts";
 import type { ContestOrder } from "./relay/contest-rejection.ts";
 import { reportEmptyAccount } from "./relay/delegator/report-empty-account.ts";
 import type { JoinResult } from "./relay/membership/join-relay.ts";

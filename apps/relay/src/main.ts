@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { availableParallelism, hostname } from "node:os";
+import { checkNodeVersion } from "@agent/crypto/node-version";
 import { createRelayClock } from "./clock/relay-clock.ts";
 import type { Display } from "./command-line/format-blocks.ts";
 import type { OperatorOptions } from "./command-line/operator-command.ts";
@@ -11,7 +12,6 @@ import { createBufferedWriter } from "./http/server/buffered-writer.ts";
 import { createLog, type LogLevel } from "./observability/log.ts";
 import { createRandomPool } from "./random-pool.ts";
 import type { Runtime } from "./runtime.ts";
-import { checkNodeVersion } from "./start/check-node-version.ts";
 import { choosePoolSize } from "./start/choose-pool-size.ts";
 import { createDevEnvironment } from "./start/dev-environment.ts";
 import { formatLogLine } from "./start/format-log-line.ts";

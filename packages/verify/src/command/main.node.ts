@@ -2,17 +2,30 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
+import { checkNodeVersion } from "@agent/crypto/node-version";
 import { digestFile } from "./digest-file.node.ts";
 import { runCommand } from "./run-command.node.ts";
 
 const manifest = new URL("../../package.json", import.meta.url);
 const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
 
-process.exitCode = await runCommand(process.argv.slice(2), {
-  read: (file) => (file === "-" ? buffer(process.stdin) : readFile(file)),
-  digest: digestFile,
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
-  now: () => Date.now(),
-  version,
-});
+// 1 would mean that an artifact is refused, and an older Node.js verifies nothing.
+const EXIT_TOO_OLD = 2;
+
+async function main(): Promise<number> {
+  const tooOld = checkNodeVersion(process.versions.node);
+  if (tooOld !== undefined) {
+    process.stderr.write(`${tooOld}\n`);
+    return EXIT_TOO_OLD;
+  }
+  return runCommand(process.argv.slice(2), {
+    read: (file) => (file === "-" ? buffer(process.stdin) : readFile(file)),
+    digest: digestFile,
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+    now: () => Date.now(),
+    version,
+  });
+}
+
+process.exitCode = await main();

@@ -1,6 +1,0 @@
-/** Returns an error line when this Node.js version is too old; package.json states the same range. */
-export function checkNodeVersion(version: string): string | undefined {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const isEnough = major > 22 || (major === 22 && minor >= 18);
-  return isEnough ? undefined : `Node.js 22.18 or newer is needed, this is ${version}`;
-}

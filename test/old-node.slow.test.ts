@@ -1,0 +1,36 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+const root = new URL("..", import.meta.url).pathname;
+
+/** Runs a program that believes it runs on this version of Node.js. */
+function runOn(version: string, program: string) {
+  const versions = `{ ...process.versions, node: "${version}" }`;
+  const before = `Object.defineProperty(process, "versions", { value: ${versions} })`;
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [
+      "--conditions=agent-source",
+      `--import=data:text/javascript,${before}`,
+      join(root, program),
+      join(root, "examples/receipt.json"),
+    ],
+    { encoding: "utf8" },
+  );
+  return { status, stderr };
+}
+
+const TOO_OLD = { status: 2, stderr: "Node.js 22.18 or newer is needed, this is 20.20.2\n" };
+
+it("agent-verify on an old Node.js says so and does not call the receipt refused", () => {
+  const command = "packages/verify/src/command/main.node.ts";
+  expect(runOn("20.20.2", command)).toEqual(TOO_OLD);
+  expect(runOn("22.18.0", command)).toEqual({ status: 0, stderr: "" });
+});
+
+it("agent-monitor on an old Node.js says so and raises no alarm", () => {
+  const command = "packages/client/src/monitor/command/main.node.ts";
+  expect(runOn("20.20.2", command)).toEqual(TOO_OLD);
+  expect(runOn("22.18.0", command).stderr).toMatch(/^agent-monitor: /);
+});
