@@ -87,7 +87,8 @@ export function getNoShowRecords(value: object): readonly unknown[] | null {
     "no_shows" in value && Object.keys(value).length === 1 ? value.no_shows : null;
   return Array.isArray(list) &&
     list.length > 0 &&
-    list.every((each) => findMarkedKind(each) === "no_show")
+    // A hole of a list is no record, and `every` passes over it.
+    Array.from(list, findMarkedKind).every((kind) => kind === "no_show")
     ? list
     : null;
 }

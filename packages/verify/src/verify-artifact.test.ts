@@ -565,7 +565,7 @@ test.each(["", "{", "receipt", '{"a":1,"a":1}', `[${JSON.stringify(made.receipt)
 );
 
 describe("artifacts with replaced members", () => {
-  const odd = [
+  const odd: readonly unknown[] = [
     null,
     0,
     -1,
@@ -579,6 +579,8 @@ describe("artifacts with replaced members", () => {
     Infinity,
     new Date(0),
     () => 1,
+    // No text can be made of it.
+    { toString: 1, valueOf: 1 },
   ];
   // Not every member of a ledger and of a relay's answer is signed.
   const unsigned = (value: object) => value === made.ledger || value === answer;
@@ -631,6 +633,7 @@ describe("B2: the no-show records of expired tasks", () => {
     ["another relay is asked for", all, { publicKey: bob.publicKey }, "artifact.key_unbound"],
     ["another task is asked for", all, { taskId: "x" }, "bundle.task_mismatch"],
     ["there is none", { no_shows: [] }, {}, "artifact.unrecognised"],
+    ["there is a hole in the list", { no_shows: Array(1) }, {}, "artifact.unrecognised"],
     [
       "something else is among them",
       { no_shows: [made.noShow, made.receipt] },

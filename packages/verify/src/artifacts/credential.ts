@@ -35,8 +35,8 @@ export function checkCredential(credential: object, options: TimedOptions): Verd
 
 function getIssuerKey(credential: object, { publicKey: namedKeys }: TimedOptions): SignerKey {
   const { issuer, validFrom } = credential as Partial<VerifiableCredential>;
-  const signer = { signedAt: Date.parse(String(validFrom)) };
-  return { key: parseDidKey(issuer), namedKeys, signer };
+  const signedAt = typeof validFrom === "string" ? Date.parse(validFrom) : undefined;
+  return { key: parseDidKey(issuer), namedKeys, signer: { signedAt } };
 }
 
 /**

@@ -24,8 +24,8 @@ export type NamedKeys = string | readonly (string | NamedKey)[];
 export interface StatedSigner {
   /** Absent where agents and relays sign alike. */
   readonly role?: KeyRole | undefined;
-  /** Absent where the artifact names its signer by the key alone. */
-  readonly id?: string | undefined;
+  /** Absent where the artifact names its signer by the key alone; anything in a malformed artifact. */
+  readonly id?: unknown;
   /** The signer's oldest key, if succession records show it; otherwise the signing key. */
   readonly firstKey?: string | undefined;
   /** The time of the signature in ms. */
@@ -79,8 +79,9 @@ function isOwnedBy({ publicKey, role, id }: NamedKey, signer: StatedSigner): boo
 }
 
 /** Returns whether an id can belong to a key: an agent id of version 8 shows the first key of its agent. */
-export function isIdAllowed({ role, id = "", firstKey }: StatedSigner, publicKey: string): boolean {
-  return role !== "agent" || !isKeyDerivedId(id) || isAgentIdOfKey(id, firstKey ?? publicKey);
+export function isIdAllowed({ role, id, firstKey }: StatedSigner, publicKey: string): boolean {
+  if (role !== "agent" || typeof id !== "string" || !isKeyDerivedId(id)) return true;
+  return isAgentIdOfKey(id, firstKey ?? publicKey);
 }
 
 function isBeforeEnd(signedAt = 0, endedAt: number | undefined): boolean {
