@@ -9,9 +9,10 @@ export interface VerifyOptions {
    */
   readonly now?: number | undefined;
   /**
-   * The key or keys, as 64 lowercase hex digits, of which one must have signed: the agent's, the
-   * issuer's, the holder's or, for a bundle, a settlement record and an attestation, the relay's. A key
-   * with an owner counts only in that role, and for that id.
+   * The key or keys of which one must have signed: the agent's, the issuer's, the holder's or, for a
+   * bundle, a settlement record and an attestation, the relay's. A text is 64 hex digits or a did:key,
+   * alone or with its owner (`parseNamedKey`). A key with an owner counts only in that role, and for that
+   * id.
    */
   readonly publicKey?: NamedKeys | undefined;
   /**

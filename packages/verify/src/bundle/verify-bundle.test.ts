@@ -1,4 +1,4 @@
-import { canonicalize, sha256Hex, signJson } from "@agent/crypto";
+import { canonicalize, hexToBytes, publicKeyToDidKey, sha256Hex, signJson } from "@agent/crypto";
 import { hashReceipt, signNoShowRecord, signReceipt, signSettlementRecord } from "@agent/receipts";
 import { rankAndRecord, type Candidate, type RoutingRecord } from "@agent/routing-semiring";
 import { createSeededRandom } from "@agent/testkit";
@@ -46,6 +46,15 @@ describe("the evidence of a finished task", () => {
     expect(verdict.checks).toEqual(unlogged.map(({ name }) => ({ name, ok: true })));
     expect(verdict.nested.map(({ kind }) => kind)).toEqual(["receipt", "credential"]);
     expect(verifyArtifact(text, { publicKey: relay.publicKey })).toEqual(verdict);
+  });
+
+  test.each<[string, string]>([
+    ["a did:key", publicKeyToDidKey(hexToBytes(relay.publicKey))],
+    ["upper-case hex", relay.publicKey.toUpperCase()],
+    ["a key of the relay", `${relay.publicKey}=relay`],
+  ])("evidence is valid under the relay's key named as %s", (_, publicKey) => {
+    expect(verifyArtifact(text, { publicKey })).toMatchObject({ valid: true });
+    expect(verifyBundle(text, { publicKey: [publicKey] })).toMatchObject({ valid: true });
   });
 
   test("the evidence is verified alike as a value, in any order of its members", () => {

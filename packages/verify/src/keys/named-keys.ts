@@ -1,6 +1,7 @@
 import { isAgentIdOfKey, isKeyDerivedId } from "@agent/crypto";
 import { RECEIPT_LIMITS } from "@agent/receipts";
 import type { ProofLevelName } from "../proof-levels.ts";
+import { parseNamedKey } from "./parse-named-key.ts";
 
 /** The roles in which an owner signs with its key. */
 export type KeyRole = "agent" | "relay";
@@ -17,7 +18,7 @@ export interface NamedKey {
   readonly endedAt?: number | undefined;
 }
 
-/** The keys that a verifier named; a text is a key without an owner. */
+/** The keys that a verifier named; a text is one that `parseNamedKey` reads, and any other text is no key. */
 export type NamedKeys = string | readonly (string | NamedKey)[];
 
 /** The signer that an artifact states. */
@@ -69,7 +70,7 @@ export function listKeysFor(named: NamedKeys, signer: StatedSigner): readonly st
 /** Lists the named keys in one form. */
 export function listNamedKeys(named: NamedKeys): readonly NamedKey[] {
   const list = typeof named === "string" ? [named] : named;
-  return list.map((each) => (typeof each === "string" ? { publicKey: each } : each));
+  return list.flatMap((each) => (typeof each === "string" ? (parseNamedKey(each) ?? []) : each));
 }
 
 function isOwnedBy({ publicKey, role, id }: NamedKey, signer: StatedSigner): boolean {
