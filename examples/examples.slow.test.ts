@@ -63,6 +63,35 @@ describe("verify-receipt", patient, () => {
   });
 });
 
+describe("start-agent", patient, () => {
+  const folder = mkdtempSync(join(tmpdir(), "examples-"));
+  let agent: ChildProcess | undefined;
+  afterAll(() => {
+    agent?.kill();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("start-agent is the program of the agent server's README", () => {
+    const program = `\`\`\`ts\n${read("start-agent.ts")}\`\`\``;
+    expect(read("../apps/agent-server/README.md")).toContain(program);
+  });
+
+  it("start-agent starts an agent with its tool", async () => {
+    const ownerToken = "the-owner-of-the-examples";
+    agent = spawn(process.execPath, [fromSources, join(here, "start-agent.ts"), "--port", "0"], {
+      cwd: folder,
+      env: { ...compiled, AGENT_AUTH_TOKEN: ownerToken },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const url = await readFirstLine(agent);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+    const card = await fetch(new URL("/.well-known/agent-card.json", url), {
+      headers: { authorization: `Bearer ${ownerToken}` },
+    });
+    expect(await card.json()).toMatchObject({ skills: [{ id: "shout" }] });
+  });
+});
+
 describe("delegate-task", patient, () => {
   const masterToken = "master-token-of-the-examples";
   let relay: ChildProcess | undefined;
@@ -90,6 +119,12 @@ describe("delegate-task", patient, () => {
     });
   });
 });
+
+async function readFirstLine({ stdout }: ChildProcess): Promise<string> {
+  if (stdout === null) throw new Error("the agent's output is not read");
+  for await (const line of createInterface({ input: stdout })) return line;
+  throw new Error("the agent ended before it was listening");
+}
 
 async function listeningPort({ stdout }: ChildProcess): Promise<string> {
   if (stdout === null) throw new Error("the relay's output is not read");
