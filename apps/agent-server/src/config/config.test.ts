@@ -210,7 +210,7 @@ describe("a faulty configuration", () => {
     [{ colour: "red" }, "config colour: is not a known setting"],
     [{ policy: { denyAbove: 1 } }, "config policy.denyAbove: is not a known setting"],
     [{ llm: { url: "http://x" } }, "config llm.url: is not a known setting"],
-    [{ relay: "http://relay" }, "config relay: must be an object"],
+    [{ relay: "http://relay" }, 'config relay: must be an object such as {"url": ...}'],
     [{ listing: { capabilities: [], price: 5 } }, "config listing.price: is not a known setting"],
     [{ agent_type: "robot" }, 'config agent_type: must be "service" or "personal"'],
     [{ allowedHosts: ["http://x"] }, "config allowedHosts.0: must be a host name"],

@@ -8,8 +8,9 @@ export const UNKNOWN_SETTING = "is not a known setting";
  * effect.
  */
 export function strictSettings<const E extends v.ObjectEntries>(entries: E) {
+  const example = `{"${Object.keys(entries)[0]}": ...}`;
   return v.strictObject(entries, ({ expected, received }) => {
     if (expected === "never") return UNKNOWN_SETTING;
-    return received === "undefined" ? "is required" : "must be an object";
+    return received === "undefined" ? "is required" : `must be an object such as ${example}`;
   });
 }

@@ -43,6 +43,12 @@ describe("the configuration that init writes", () => {
     expect(missing).toEqual([]);
   });
 
+  test("the README shows the settings of the template of init", async () => {
+    const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+    const [, shown = ""] = /^```jsonc\n(\{.*?)^```$/ms.exec(readme) ?? [];
+    expect(parseJsonc(shown)).toEqual(parseJsonc(configTemplate));
+  });
+
   test("the template of init is valid with every setting enabled", () => {
     const everything = configTemplate.replaceAll(/^ {2}\/\/ (?=[ "}])/gm, "  ");
     const tree = parseJsonc(everything) as Record<string, unknown>;
