@@ -36,10 +36,11 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** Finds the signer of a caller of this level, from the answers of a relay over HTTP. */
-async function signerOf(level: string) {
+/** Looks up callers at a relay over HTTP that answers with the result of `answer`. */
+async function startLookups(answer: (path: string) => object | undefined, now = () => Date.now()) {
   const server = createServer((request, response) => {
-    const body = request.url?.includes("/devices/") ? device : record(level);
+    const body = answer(request.url ?? "");
+    if (body === undefined) return void request.socket.destroy();
     response.setHeader("content-type", "application/json").end(JSON.stringify(body));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -54,8 +55,15 @@ async function signerOf(level: string) {
     identity: { masterToken: "operator" },
   });
   const membership = { client, deviceId: "own", relay: { relayId: "r", publicKey } };
-  const find = createFindSigner({ agentId: self, membership: () => membership, runtime: Date });
-  const signer = await find({ agentId, deviceId }, { isProven: false, network: "local" });
+  return createFindSigner({ agentId: self, membership: () => membership, runtime: { now } });
+}
+
+const origin = { isProven: false, network: "local" };
+
+/** Finds the signer of a caller of this level. */
+async function signerOf(level: string) {
+  const find = await startLookups((path) => (path.includes("/devices/") ? device : record(level)));
+  const signer = await find({ agentId, deviceId }, origin);
   if (signer.status !== "found") throw new Error(signer.status);
   const { publicKey: found, findCaller } = signer.value;
   return { publicKey: found, caller: await findCaller() };
@@ -71,4 +79,38 @@ test("a caller has the trust level of the agent's own record", async () => {
 
 test("H17: a caller with an unknown trust level of a later version is not let in", async () => {
   expect(await signerOf("shunned")).toMatchObject({ caller: { status: "unavailable" } });
+});
+
+test("E8: a caller that was found stays for five minutes while it cannot be looked up again", async () => {
+  let [now, isGone] = [1_000_000, false];
+  const find = await startLookups(
+    (path) => (isGone ? undefined : path.includes("/devices/") ? device : record("verified")),
+    () => now,
+  );
+  const lookUp = async () => {
+    const signer = await find({ agentId, deviceId }, origin);
+    return signer.status === "found" ? (await signer.value.findCaller()).status : signer.status;
+  };
+  expect(await lookUp()).toBe("found");
+  isGone = true;
+  now += 299_999;
+  expect(await lookUp()).toBe("found");
+  now += 1;
+  expect(await lookUp()).toBe("unavailable");
+});
+
+test("E8: a device that was revoked is not found again, also when the relay is gone later", async () => {
+  let [now, answer]: [number, object | undefined] = [1_000_000, device];
+  const find = await startLookups(
+    (path) => (path.includes("/devices/") ? answer : record("verified")),
+    () => now,
+  );
+  const lookUp = async () => (await find({ agentId, deviceId }, origin)).status;
+  expect(await lookUp()).toBe("found");
+  answer = { ...device, revoked: true };
+  now += 60_000;
+  expect(await lookUp()).toBe("unknown");
+  answer = undefined;
+  now += 60_000;
+  expect(await lookUp()).toBe("unavailable");
 });

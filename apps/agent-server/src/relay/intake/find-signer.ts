@@ -16,14 +16,21 @@ import type { Membership } from "../membership/join-relay.ts";
 import { createLookupBudget } from "./lookup-budget.ts";
 
 const CACHE_TTL_MS = 60_000;
+/** What was found counts for so long while it cannot be looked up again, so that known callers stay. */
+const LAST_FOUND_MS = 300_000;
 const CACHE_SIZE = 1_000;
 
-type LookupCache<T> = BoundedMap<string, Promise<Lookup<T>>>;
+interface LookupCache<T> {
+  /** The final answers of the last minute, and the look-ups under way. */
+  readonly answers: BoundedMap<string, Promise<Lookup<T>>>;
+  readonly lastFound: BoundedMap<string, Lookup<T>>;
+}
 
 /**
  * Finds the signers of tokens: the relay by the key pinned when this agent joined, and other agents
  * by the relay's records, with the trust that this agent's delegations earned them. Final answers are
- * cached for a minute, and the requests are limited, because strangers cause them.
+ * cached for a minute, and the requests are limited, because strangers cause them. A caller that was found
+ * stays for five minutes while the limit is reached or the relay gives no answer.
  */
 export function createFindSigner(parts: {
   agentId: string;
@@ -31,9 +38,13 @@ export function createFindSigner(parts: {
   runtime: Pick<Runtime, "now">;
 }): FindSigner {
   const { membership, runtime, agentId: self } = parts;
-  const lifetime = { ttlMs: CACHE_TTL_MS, now: () => runtime.now() };
-  const keys: LookupCache<string> = new BoundedMap(CACHE_SIZE, lifetime);
-  const callers: LookupCache<Caller> = new BoundedMap(CACHE_SIZE, lifetime);
+  const now = () => runtime.now();
+  const createCache = <T>(): LookupCache<T> => ({
+    answers: new BoundedMap(CACHE_SIZE, { ttlMs: CACHE_TTL_MS, now }),
+    lastFound: new BoundedMap(CACHE_SIZE, { ttlMs: LAST_FOUND_MS, now }),
+  });
+  const keys = createCache<string>();
+  const callers = createCache<Caller>();
   const budget = createLookupBudget(runtime);
 
   return async (ids, origin) => {
@@ -63,19 +74,26 @@ export function createFindSigner(parts: {
   };
 }
 
-/** A look-up without a final answer is repeated next time. */
+/** Returns a cached answer or looks it up. One without a final answer is repeated next time. */
 async function lookUpOnce<T>(
   cache: LookupCache<T>,
   name: string,
   lookUp: () => Promise<Lookup<T>>,
 ): Promise<Lookup<T>> {
-  const known = cache.get(name);
+  const { answers, lastFound } = cache;
+  const known = answers.get(name);
   if (known !== undefined) return known;
-  const pending = lookUp();
-  void cache.set(name, pending);
-  const answer = await pending;
-  if (answer.status === "unavailable") cache.delete(name);
-  return answer;
+  const pending = lookUp().then((answer) => {
+    if (answer.status === "unavailable") {
+      answers.delete(name);
+      return lastFound.get(name) ?? answer;
+    }
+    if (answer.status === "found") lastFound.set(name, answer);
+    else lastFound.delete(name);
+    return answer;
+  });
+  answers.set(name, pending);
+  return pending;
 }
 
 async function lookUpKey(

@@ -3,8 +3,8 @@ import { canLookUp, createLookupBudget, type LookupOrigin } from "./lookup-budge
 
 const from = (network: string, count: number): LookupOrigin[] =>
   Array.from({ length: count }, () => ({ isProven: false, network }));
-const proven = (count: number): LookupOrigin[] =>
-  Array.from({ length: count }, () => ({ isProven: true, network: "a" }));
+const proven = (network: string, count: number): LookupOrigin[] =>
+  Array.from({ length: count }, () => ({ isProven: true, network }));
 
 test.each<[string, readonly LookupOrigin[], LookupOrigin, boolean]>([
   ["the first of a network", [], { isProven: false, network: "a" }, true],
@@ -30,9 +30,20 @@ test.each<[string, readonly LookupOrigin[], LookupOrigin, boolean]>([
     false,
   ],
   ["a proven one beside a flood", from("a", 10), { isProven: true, network: "a" }, true],
-  ["the thirtieth proven one", proven(29), { isProven: true, network: "a" }, true],
-  ["the thirty-first proven one", proven(30), { isProven: true, network: "a" }, false],
-  ["one without proof beside proven ones", proven(30), { isProven: false, network: "a" }, true],
+  [
+    "the fifteenth proven one of a network",
+    proven("a", 14),
+    { isProven: true, network: "a" },
+    true,
+  ],
+  ["the sixteenth proven one", proven("a", 15), { isProven: true, network: "a" }, false],
+  ["a proven one of another network", proven("a", 15), { isProven: true, network: "b" }, true],
+  [
+    "one without proof beside proven ones",
+    proven("a", 15),
+    { isProven: false, network: "a" },
+    true,
+  ],
 ])("E8: a look-up is sent or not: %s", (_, recent, next, expected) => {
   expect(canLookUp(recent, next)).toBe(expected);
 });

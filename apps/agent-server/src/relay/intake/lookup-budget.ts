@@ -25,17 +25,17 @@ export const LOOKUP_LIMITS = {
 } as const;
 
 /**
- * Returns whether another look-up may be sent after the recent ones. One network gets as many without
- * proof as it leaves to the others, so that no flood from one takes all.
+ * Returns whether another look-up may be sent after the recent ones. One network gets as many as it
+ * leaves to the others, so that no flood from one takes all.
  */
 export function canLookUp(
   recent: readonly LookupOrigin[],
   { isProven, network }: LookupOrigin,
 ): boolean {
   const alike = recent.filter((one) => one.isProven === isProven);
-  if (isProven) return alike.length < LOOKUP_LIMITS.proven;
   const own = alike.filter((one) => one.network === network);
-  return own.length < LOOKUP_LIMITS.unproven - alike.length;
+  const limit = isProven ? LOOKUP_LIMITS.proven : LOOKUP_LIMITS.unproven;
+  return own.length < limit - alike.length;
 }
 
 /** Limits what callers can make this server ask its relay, which counts it as the server's own work. */
