@@ -146,7 +146,7 @@ test("the command contests with the agent's own key, and names what is wrong", a
     });
   const contested = await run(task_id, "It is loud.");
   expect(contested.stderr).not.toContain("contest:");
-  expect(JSON.parse(contested.stdout)).toMatchObject({ task_id, state: "disputed" });
+  expect(contested.stdout).toMatch(/^contested; bond 0\.05 USD; the arbiter decides until .*Z\n$/);
   const again = await run(task_id, "It is loud.");
   expect(again.stderr).toContain("contest: inspection.not_found");
   expect((await run()).stderr).toContain("contest: must have the id of a task and a reason");

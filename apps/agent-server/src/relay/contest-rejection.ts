@@ -2,7 +2,6 @@ import { sendVerdict, type RelayClient } from "@agent/client";
 import type { Inspection, Received } from "@agent/wire";
 import type { Identity } from "../identity/identity.ts";
 import type { Runtime } from "../runtime.ts";
-import type { JsonObject } from "../tools/definition.ts";
 
 /** An owner's order to contest the rejection of this agent's work. */
 export interface ContestOrder {
@@ -17,7 +16,14 @@ interface ContestRefusal {
   readonly message: string;
 }
 
-export type ContestAnswer = { readonly ok: true; readonly answer: JsonObject } | ContestRefusal;
+/** An inspection after the contest; the deadline in ms, money in USD. */
+export type ContestedCase = Readonly<
+  Pick<Received<typeof Inspection>, "task_id" | "state" | "deadline" | "arbiter_id" | "due"> & {
+    bond: number;
+  }
+>;
+
+export type ContestAnswer = { readonly ok: true; readonly answer: ContestedCase } | ContestRefusal;
 
 export interface ContestParts {
   readonly identity: Pick<Identity, "agentId" | "secretKey">;

@@ -2,7 +2,7 @@ import { bootstrapAgent, createRelayClient } from "@agent/client";
 import type { Config } from "../config/config.ts";
 import { loadIdentity } from "../identity/identity.ts";
 import type { Runtime } from "../runtime.ts";
-import { contestRejection, type ContestOrder } from "./contest-rejection.ts";
+import { contestRejection, type ContestedCase, type ContestOrder } from "./contest-rejection.ts";
 
 /** Contests a rejection for the command `contest`, beside the running agent; returns the faults. */
 export async function runContest(
@@ -20,6 +20,15 @@ export async function runContest(
   const client = createRelayClient({ ...runtime, baseUrl, identity: known.identity });
   const contested = await contestRejection({ identity, client, runtime }, order);
   if (!contested.ok) return [`contest: ${contested.code}: ${contested.message}`];
-  report(JSON.stringify(contested.answer));
+  report(describeContest(contested.answer));
   return [];
+}
+
+/** Describes a contested rejection to the owner: what it holds, and until when it is undecided. */
+export function describeContest({
+  bond,
+  deadline,
+}: Pick<ContestedCase, "bond" | "deadline">): string {
+  const time = deadline === null ? "" : ` until ${new Date(deadline).toISOString()}`;
+  return `contested; bond ${bond} USD; the arbiter decides${time}`;
 }

@@ -80,6 +80,10 @@ describe("the bond of a contest", () => {
     const before = await getCase(t, given);
     const refused = await giveVerdict(t, given, "contested");
     expect(refused).toMatchObject({ status: 402, body: { code: "dispute.bond_required" } });
+    const until = new Date(before.deadline ?? 0).toISOString();
+    expect(refused.body["message"]).toBe(
+      `Insufficient funds for the bond of a contest: deposit to the account: 0.1 USD until ${until}`,
+    );
     expect(await getCase(t, given)).toEqual(before);
     expect(await t.getBalance(worker)).toBe(0.05);
     await t.deposit(worker, 0.05);

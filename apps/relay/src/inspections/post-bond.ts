@@ -1,4 +1,4 @@
-import { buildHoldPostings } from "@agent/budget";
+import { buildHoldPostings, fromMicro } from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
 import { postMovement } from "../budget/post-movement.ts";
 import type { Services } from "../services.ts";
@@ -17,10 +17,13 @@ export async function postBond(
   { runtime }: Pick<Services, "runtime">,
   row: InspectionRow,
 ): Promise<PostedBond | Refusal<"dispute.bond_required">> {
-  const { executor_id: payerId, dispute_id: taskId, fee } = row;
+  const { executor_id: payerId, dispute_id: taskId, fee, deadline } = row;
   const postings = buildHoldPostings({ payerId, taskId, amount: fee });
   const entry = { reference: taskId, description: "bond" };
   const posted = await postMovement(tx, runtime, postings, entry);
-  if (!posted.ok) return refuse("dispute.bond_required");
+  if (!posted.ok) {
+    const time = deadline === null ? "" : ` until ${new Date(deadline).toISOString()}`;
+    return refuse("dispute.bond_required", `${fromMicro(fee)} USD${time}`);
+  }
   return { ok: true, bond: { bond: fee, postings: addPostings(row, posted.rows) } };
 }
