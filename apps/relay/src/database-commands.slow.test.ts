@@ -235,11 +235,13 @@ describe.runIf(onlyOn("sqlite"))("the other commands", () => {
   test("migrate lists and applies the missing migrations", async () => {
     const none = await status();
     expect(none.text).toMatch(/^pending {2}001-initial$/m);
+    expect(none.text).toMatch(/\n(\d+) of \1 missing: .*agent-relay migrate`$/);
     expect(existsSync(path)).toBe(false);
     expect(await run("migrate")).toMatchObject({ ok: true });
     const all = await status();
     expect(all.text).toMatch(/^applied {2}001-initial$/m);
     expect(all.text).not.toContain("pending");
+    expect(all.text).toMatch(/\nup to date$/);
     expect(await run("migrate")).toEqual({ ok: true, text: "nothing to do" });
   });
 

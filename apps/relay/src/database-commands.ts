@@ -1,3 +1,4 @@
+import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { checkBooks } from "./admin/books/check-books.ts";
 import { beginIncarnation } from "./admin/restore/begin-incarnation.ts";
 import { isScrubPending } from "./identity/finish-scrub.ts";
@@ -154,8 +155,10 @@ export const commands: Readonly<Record<string, Command>> = {
         const rotated = await rotateRelayKey(opened.storage, runtime, given);
         if (!rotated.ok) return { ok: false, text: `${rotated.code}: ${rotated.detail}` };
         const { relayId, publicKey } = rotated;
-        const text = `${relayId} signs with ${publicKey} from its next start; make a backup now, because one from before has the old key`;
-        return { ok: true, text };
+        const did = publicKeyToDidKey(hexToBytes(publicKey));
+        const text = `${relayId} signs with ${did} from its next start: publish this key`;
+        const advice = "make a backup now, because one from before has the old key";
+        return { ok: true, text: `${text}\n${advice}` };
       } finally {
         await opened.storage.close();
       }
@@ -203,11 +206,13 @@ async function readMigrationStatus(
   const inspected = await inspectStorage(database, migrations).inspect();
   if (!inspected.ok) return { ...toCommandResult(inspected, ""), ok: false };
   const rows = toMigrationStatus(inspected.applied, migrations);
-  return {
-    ok: true,
-    pending: rows.filter(({ applied }) => !applied).length,
-    text: rows.map(({ id, applied }) => `${applied ? "applied" : "pending"}  ${id}`).join("\n"),
-  };
+  const pending = rows.filter(({ applied }) => !applied).length;
+  const lines = rows.map(({ id, applied }) => `${applied ? "applied" : "pending"}  ${id}`);
+  const summary =
+    pending === 0
+      ? "up to date"
+      : `${pending} of ${rows.length} missing: start the relay or run \`agent-relay migrate\``;
+  return { ok: true, pending, text: [...lines, summary].join("\n") };
 }
 
 /** Runs a command for database files; the server of the other engine has tools of its own. */

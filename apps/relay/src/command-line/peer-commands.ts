@@ -129,7 +129,7 @@ async function listPayments(call: CommandCall, relayId: string): Promise<Command
     formatTime(payment.at),
     payment.type,
     formatMoney(payment.amount),
-    formatMoney(payment.position_after),
+    describePosition(payment.position_after),
     payment.reference ?? "",
     payment.description ?? "",
   ]);
@@ -137,7 +137,7 @@ async function listPayments(call: CommandCall, relayId: string): Promise<Command
     { title: "when" },
     { title: "type" },
     { title: "amount", align: "right" },
-    { title: "we owe then", align: "right" },
+    { title: "position then", align: "right" },
     { title: "reference", isFlexible: true },
     { title: "description", isFlexible: true },
   ] as const;
@@ -176,8 +176,24 @@ async function recordPayment(
     return usageFault("peers pay ID AMOUNT --sent or --received, and --reference R");
   }
   const direction = sent === true ? "sent" : "received";
-  const body = { amount, direction, reference } as const;
-  return show(await client.settlePeer({ params: { relayId }, body }));
+  const payment = { amount, direction, reference } as const;
+  const answer = await client.settlePeer({ params: { relayId }, body: payment });
+  if (!answer.ok) return answer;
+  return { ok: true, body: answer.body, blocks: [describePayment(payment, answer.body)] };
+}
+
+/** Describes a payment that was recorded, and what one relay owes the other after it. */
+export function describePayment(
+  payment: Readonly<{ amount: number; direction: "sent" | "received"; reference: string }>,
+  recorded: Readonly<{ relay_id: string; position: number; idempotent: boolean }>,
+): string {
+  const { amount, direction, reference } = payment;
+  const { relay_id: relayId, position, idempotent } = recorded;
+  const preposition = direction === "sent" ? "to" : "from";
+  const fact = idempotent
+    ? `${reference} was recorded before and changes nothing`
+    : `${formatMoney(amount)} ${direction} ${preposition} ${relayId}, paid as ${reference}`;
+  return `${fact}; ${position === 0 ? "nothing is owed" : describePosition(position)}`;
 }
 
 async function runOutbox(call: CommandCall): Promise<CommandResult> {
@@ -198,6 +214,10 @@ async function listOutbox(call: CommandCall): Promise<CommandResult> {
   const { state } = call.options;
   const query = { ...readPageQuery(call), ...omitMissing({ state }) };
   const answer = await call.client.listOutbox({ query: query as object });
+  if (!answer.ok && answer.code === "federation.disabled") {
+    const blocks = ["federation is off: nothing is on its way to other relays"];
+    return { ok: true, body: { settlements: [], next_cursor: null }, blocks };
+  }
   if (!answer.ok) return answer;
   const { settlements, next_cursor } = answer.body;
   const rows = settlements.map((entry) => [

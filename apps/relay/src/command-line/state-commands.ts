@@ -108,7 +108,7 @@ function describeWork({ tasks, open, agents, sockets }: Overview, now: number): 
     `tasks     ${open.count} open (${tasks.claimed} claimed)${oldest}`,
     `          ${tasks.completed} completed, ${tasks.failed} failed, ${tasks.denied} denied, ` +
       `${tasks.cancelled} cancelled, ${tasks.expired} expired`,
-    `agents    ${agents.online} online of ${agents.registered} registered, ${agents.bound} bound, ${sockets} sockets`,
+    `agents    ${agents.bound} known, ${agents.registered} of them registered, ${agents.online} online; open sockets: ${sockets}`,
   ];
 }
 

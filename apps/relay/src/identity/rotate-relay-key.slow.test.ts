@@ -133,6 +133,7 @@ test.runIf(onlyOn("sqlite"))(
     expect(await done.ended).toEqual({ code: 0, signal: null });
     const { did, succession } = await identity();
     expect(did).not.toBe(before);
+    expect(done.stdout().split("\n")[0]).toContain(`signs with ${did} from its next start`);
     expect(succession).toMatchObject([{ reason: "leaked" }]);
   },
 );

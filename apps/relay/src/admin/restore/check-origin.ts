@@ -19,6 +19,6 @@ export async function checkDatabaseOrigin(
   return {
     ok: false,
     code: "database.restored",
-    detail: `the database is ${origin.current} and the relay last ran in ${origin.stored}: run agent-relay restored`,
+    detail: `this is another database (${origin.current}) than the relay ran in (${origin.stored}): run \`agent-relay restored\`, then compare payments`,
   };
 }

@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { runCommand } from "../../test/operator-command.ts";
+
+let t: ServedRelay;
+beforeAll(async () => {
+  t = await serveTestRelay();
+  await t.createWorker(1);
+  await t.createAgent();
+});
+afterAll(() => t.close());
+
+const run = (...args: readonly string[]) => runCommand({ url: t.baseUrl, now: t.clock.now }, args);
+
+test("the status says how many agents are known, registered and online", async () => {
+  const { out } = await run("status");
+  expect(out).toContain("agents    2 known, 1 of them registered, 1 online; open sockets: 0\n");
+});
+
+test("the outbox of a relay without federation is empty, which is said in one line", async () => {
+  expect(await run("outbox")).toEqual({
+    code: 0,
+    out: "federation is off: nothing is on its way to other relays\n",
+    errors: "",
+  });
+  expect(await run("peers")).toMatchObject({ code: 1 });
+});
