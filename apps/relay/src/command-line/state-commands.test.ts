@@ -25,3 +25,12 @@ test("the outbox of a relay without federation is empty, which is said in one li
   });
   expect(await run("peers")).toMatchObject({ code: 1 });
 });
+
+test("an agent is not called absent before the relay has looked, nor after the first look found it", async () => {
+  const { agentId } = await t.createWorker(1);
+  expect((await run("online", agentId)).out).toBe(
+    "the relay has not looked yet in this time; it looks once a minute\nnot seen online\n",
+  );
+  await t.advance(3 * 60_000);
+  expect((await run("online", agentId)).out).toMatch(/^online 100 %: /);
+});

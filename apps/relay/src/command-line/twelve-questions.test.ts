@@ -227,7 +227,7 @@ describe("after a day of work each question has one command", () => {
     const { out } = await run(`online ${present.agentId}`, { from: "3m" });
     expect(out).toMatch(/^online 100 %: .* of .* that the relay looked, of the last 3 min\n/);
     expect(out.trim().split("\n")).toHaveLength(3);
-    expect((await run(`online ${worker.agentId}`)).out).toContain("it was not online");
+    expect((await run(`online ${worker.agentId}`)).out).toContain("not seen online");
     const unknown = await run(`online ${t.createUnknownAgent().agentId}`);
     expect(unknown).toMatchObject({ code: 1 });
     expect(unknown.errors).toContain("(agent.not_found)");

@@ -98,10 +98,21 @@ describe("the online history of an agent", () => {
     const agent = await t.createWorker(1);
     const known = t.clock.now();
     await runMinutes(2);
-    const since = { from: known, until: t.clock.now() };
     const { watched, spans } = await getHistory(agent);
-    expect(watched).toEqual([since]);
-    expect(spans).toEqual([{ from: known + MINUTE_MS, until: t.clock.now() }]);
+    // The first look that could find it was a minute later.
+    expect(watched).toEqual([{ from: known + MINUTE_MS, until: t.clock.now() }]);
+    expect(spans).toEqual(watched);
+  });
+
+  test("the online history of an agent that does not come begins when it was known", async () => {
+    t = await startTestRelay();
+    await t.relay.tick();
+    await runMinutes(1);
+    const agent = await t.createAgent();
+    const known = t.clock.now();
+    await runMinutes(2);
+    const watched = [{ from: known, until: t.clock.now() }];
+    expect(await getHistory(agent)).toMatchObject({ spans: [], watched });
   });
 
   test("the online history leaves out what the relay did not see while it was frozen", async () => {

@@ -36,7 +36,7 @@ export async function showOnlineHistory({
   return {
     ok: true,
     body: answer.body,
-    blocks: [describeShare(answer.body), { columns, rows, empty: "it was not online" }],
+    blocks: [describeShare(answer.body), { columns, rows, empty: "not seen online" }],
   };
 }
 
@@ -48,7 +48,8 @@ interface Span {
 const sumSpans = (spans: readonly Span[]) =>
   spans.reduce((sum, { from, until }) => sum + until - from, 0);
 
-function describeShare({
+/** Says for which part of the time that the relay looked an agent was online. */
+export function describeShare({
   from,
   to,
   spans,
@@ -60,7 +61,8 @@ function describeShare({
   readonly watched: readonly Span[];
 }): string {
   const looked = sumSpans(watched);
-  if (looked === 0) return "the relay has not looked in this time";
+  if (looked === 0 && spans.length > 0) return "online when the relay looked first";
+  if (looked === 0) return "the relay has not looked yet in this time; it looks once a minute";
   const online = sumSpans(spans);
   const share = Math.round((online / looked) * 1_000) / 10;
   const seen = `online ${share} %: ${formatDuration(online)} of ${formatDuration(looked)}`;
