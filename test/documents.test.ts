@@ -52,6 +52,14 @@ describe.each(documents)("%s", (document) => {
   });
 });
 
+it("the newest section about upgrading leads from or to the version of the packages", () => {
+  const manifest = readFileSync(join(root, "apps/relay/package.json"), "utf8");
+  const { version } = JSON.parse(manifest) as { version: string };
+  const text = readFileSync(join(root, "docs/upgrading.md"), "utf8");
+  const [, ...versions] = /^## From ([\d.]+) to ([\d.]+)$/m.exec(text) ?? [];
+  expect(versions).toContain(version);
+});
+
 it("every block that makes the first token of a relay keeps it on this machine", () => {
   const blocks = documents.flatMap((document) =>
     [...readFileSync(join(root, document), "utf8").matchAll(/^```sh\n(.*?)^```$/gms)]
