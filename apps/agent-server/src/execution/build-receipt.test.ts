@@ -1,4 +1,4 @@
-import { sha256Hex } from "@agent/crypto";
+import { canonicalize, sha256Hex } from "@agent/crypto";
 import { signReceipt, verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
 import { describe, expect, test } from "vitest";
@@ -74,6 +74,7 @@ describe("E10: the receipts of subcontractors", () => {
   test.each<[string, object]>([
     ["that nests 256 others", { delegation_receipts: objects(256) }],
     ["that is 63 levels deep", { extra: deep(62) }],
+    ["that leaves no level for what holds the own one", { extra: deep(58) }],
     ["that is as large as a request may be", { extra: "x".repeat(limits.requestBytes - 900) }],
   ])("E10: a receipt %s is left out, and the work is paid all the same", (_, extra) => {
     const poison = signNested(extra);
@@ -82,6 +83,13 @@ describe("E10: the receipts of subcontractors", () => {
     expect(receipt).toMatchObject({ status: "completed", delegation_receipts: [honest] });
     expect(isValid(receipt)).toBe(true);
     expect(Buffer.byteLength(JSON.stringify(receipt))).toBeLessThanOrEqual(limits.requestBytes);
+  });
+
+  test("E10: a deep receipt is nested where four levels are left around the own one", () => {
+    const receipt = buildWith(signNested({ extra: deep(57) }));
+    expect(receipt.delegation_receipts).toHaveLength(1);
+    expect(() => canonicalize([[[[receipt]]]])).not.toThrow();
+    expect(() => canonicalize([[[[[receipt]]]]])).toThrow("nested deeper");
   });
 
   test("E10: receipts that fit alone but not together leave room for those with fewer inside", () => {

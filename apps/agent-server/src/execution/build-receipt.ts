@@ -34,7 +34,7 @@ export function buildReceipt(
   const own = signEnd(task, { ...end, nested: [] }, signer);
   const freeBytes = limits.requestBytes - countBytes(own);
   if (freeBytes < 0) return buildReceipt(task, { ...end, outcome: TOO_LARGE_OUTCOME }, signer);
-  const nested = selectNestedReceipts(own, end.nested, freeBytes - MEMBER_BYTES);
+  const nested = selectNestedReceipts(end.nested, freeBytes - MEMBER_BYTES);
   return nested.length === 0 ? own : signEnd(task, { ...end, nested }, signer);
 }
 

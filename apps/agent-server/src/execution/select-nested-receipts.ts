@@ -1,13 +1,13 @@
-import { flattenChain, parseReceipt, RECEIPT_LIMITS, type ExecutionReceipt } from "@agent/receipts";
+import { canonicalize, unlessMalformed } from "@agent/crypto";
+import { flattenChain, RECEIPT_LIMITS, type ExecutionReceipt } from "@agent/receipts";
 
 /**
- * Returns the receipts of subcontractors that `own`, which nests none yet, can nest in at most `maxBytes`.
- * One that is valid alone may be too deep or too large for that, or nest too many others, and must not
- * cost this agent its pay. Those with the fewest receipts inside and the smallest come first, so that one
- * subcontractor cannot displace the receipts of the others.
+ * Returns the receipts of subcontractors that the agent's own can nest in at most `maxBytes`. One that is
+ * valid alone may be too deep or too large for that, or nest too many others, and must not cost this agent
+ * its pay. Those with the fewest receipts inside and the smallest come first, so that one subcontractor
+ * cannot displace the receipts of the others.
  */
 export function selectNestedReceipts(
-  own: ExecutionReceipt,
   receipts: readonly ExecutionReceipt[],
   maxBytes: number,
 ): readonly ExecutionReceipt[] {
@@ -23,7 +23,7 @@ export function selectNestedReceipts(
   let countLeft: number = RECEIPT_LIMITS.maxNested;
   let bytesLeft = maxBytes + SEPARATOR_BYTES;
   for (const { receipt, index, count, bytes } of candidates) {
-    if (count > countLeft || bytes > bytesLeft || !canNest(own, receipt)) continue;
+    if (count > countLeft || bytes > bytesLeft || !canNest(receipt)) continue;
     selected.add(index);
     countLeft -= count;
     bytesLeft -= bytes;
@@ -33,6 +33,10 @@ export function selectNestedReceipts(
 
 const SEPARATOR_BYTES = ",".length;
 
-function canNest(own: ExecutionReceipt, receipt: ExecutionReceipt): boolean {
-  return parseReceipt({ ...own, delegation_receipts: [receipt] }).ok;
+/**
+ * Returns whether a receipt is not too deep: two levels are the own receipt's, and four are for what holds
+ * that one, such as a message, a bundle of evidence or the receipt of the next agent above.
+ */
+function canNest(receipt: ExecutionReceipt): boolean {
+  return unlessMalformed(() => canonicalize([[[[[[receipt]]]]]])) !== undefined;
 }
