@@ -55,9 +55,11 @@ export function buildSuccessionVerdict(
     return refuseChain(kind, "artifact.key_unbound");
   }
   const checks = ["structure", "signatures", "order"].map((name) => ({ name, ok: true }));
-  const key = chain.publicKeys.find(
-    (each) => namedKeys !== undefined && findKeyFault(each, namedKeys, signer) === undefined,
-  );
+  const counts = (each: string, signedAt?: number) =>
+    namedKeys !== undefined && findKeyFault(each, namedKeys, { ...signer, signedAt }) === undefined;
+  // A former key may have been stolen, so it leads to no key that the verifier's own steps lack.
+  const signedAt = chain.publicKeys.every((each) => counts(each)) ? undefined : Infinity;
+  const key = chain.publicKeys.find((each) => counts(each, signedAt));
   return buildVerdict(kind, { valid: true, checks }, checkLevels, {
     key: key ?? null,
     namedKeys,

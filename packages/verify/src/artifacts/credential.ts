@@ -1,4 +1,5 @@
 import {
+  CREDENTIAL_LIMITS,
   type VerifiableCredential,
   type VerifiablePresentation,
   verifyCredential,
@@ -34,9 +35,17 @@ export function checkCredential(credential: object, options: TimedOptions): Verd
 }
 
 function getIssuerKey(credential: object, { publicKey: namedKeys }: TimedOptions): SignerKey {
-  const { issuer, validFrom } = credential as Partial<VerifiableCredential>;
-  const signedAt = typeof validFrom === "string" ? Date.parse(validFrom) : undefined;
+  const { issuer, validFrom, validUntil } = credential as Partial<VerifiableCredential>;
+  // A relay's credentials are valid for an hour, so one of a former key that is valid for longer was made
+  // later, or by a thief.
+  const lastIssue = parseTime(validUntil) - CREDENTIAL_LIMITS.defaultValidityMs;
+  const signedAt = Math.max(parseTime(validFrom), lastIssue);
   return { key: parseDidKey(issuer), namedKeys, signer: { signedAt } };
+}
+
+/** Returns a time in ms; NaN for anything but a time, in a malformed credential. */
+function parseTime(value: unknown): number {
+  return typeof value === "string" ? Date.parse(value) : Number.NaN;
 }
 
 /**
@@ -51,8 +60,22 @@ export function checkPresentation(presentation: object, options: TimedOptions): 
   const nested = result.nested.map((inner, index) => {
     const issuerKey = getIssuerKey(credentials[index] ?? {}, { ...options, publicKey: namedKeys });
     const bound = buildVerdict("credential", inner, checkLevels, issuerKey);
-    return bound.valid ? bound : buildVerdict("credential", inner, checkLevels);
+    // An issuer that was not named may be any, but a named key that has ended may have been stolen.
+    return bound.code === "artifact.key_unbound"
+      ? buildVerdict("credential", inner, checkLevels)
+      : bound;
   });
+  const ended = nested.find(({ code }) => code === "bundle.key_not_in_force")?.code;
+  if (result.valid && ended !== undefined) {
+    const refusal = { name: "credentials", ok: false, code: ended };
+    return buildVerdict(
+      "presentation",
+      { valid: false, code: ended, checks: [...result.checks, refusal] },
+      checkLevels,
+      undefined,
+      nested,
+    );
+  }
   const areBound =
     nested.length > 0 &&
     nested.every(({ checks }) => checks.some(({ name, ok }) => name === "key_bound" && ok));

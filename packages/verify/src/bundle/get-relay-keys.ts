@@ -20,16 +20,23 @@ export function getRelayKeys(
  * whose end the verifier knows cannot lead to the signing key, because it may have been stolen.
  */
 export function findRelayKeyFault(
-  { relay_id: id, created_at: signedAt }: EvidenceBundle,
+  bundle: EvidenceBundle,
   relayKeys: readonly string[],
   named: NamedKeys | undefined,
 ): KeyFault | undefined {
   if (named === undefined) return undefined;
-  const signer = { role: "relay", id } as const;
+  const signer = { role: "relay", id: bundle.relay_id } as const;
+  const signedAt = getLatestTime(bundle);
   const fault = findKeyFault(relayKeys.at(-1) ?? null, named, { ...signer, signedAt });
   if (fault !== "artifact.key_unbound") return fault;
   const isLedTo = relayKeys.some(
     (key) => findKeyFault(key, named, { ...signer, signedAt: Infinity }) === undefined,
   );
   return isLedTo ? undefined : fault;
+}
+
+/** Returns the latest time that a bundle states; it cannot have been signed before. */
+function getLatestTime({ created_at, attestation, settlements }: EvidenceBundle): number {
+  const settled = settlements.map(({ settled_at }) => settled_at);
+  return Math.max(created_at, attestation.received_at, attestation.attested_at, ...settled);
 }

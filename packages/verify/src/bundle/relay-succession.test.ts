@@ -7,6 +7,7 @@ import {
   signRelaySuccession,
   signSuccession,
 } from "@agent/crypto";
+import { createPresentation, issueCredential } from "@agent/credentials";
 import { signAttestation, signNoShowRecord, signSettlementRecord } from "@agent/receipts";
 import { createSeededRandom } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
@@ -264,5 +265,75 @@ describe("D8: artifacts that are dated after the end of their relay's key", () =
   test("D8: a bundle with more steps than the verifier has is valid for an earlier key", () => {
     const options = { publicKey: relay.publicKey, relaySuccession: succession.slice(0, 1) };
     expect(verifyArtifact(bundle, options)).toMatchObject({ valid: true });
+  });
+
+  test("D8: verifyBundle ends the keys of the chain as well", () => {
+    const late = signBundle(evidence, { ...relay, now: end + 5 * MINUTE_MS });
+    const options = { publicKey: relay.publicKey, relaySuccession: chain };
+    expect(verifyBundle(late, options)).toMatchObject({ code: "bundle.key_not_in_force" });
+  });
+
+  test("D8: a bundle that states an earlier time than its parts is dated by its parts", () => {
+    const early = [step(relay, second, START_TIME - 60 * MINUTE_MS)];
+    const backdated = signBundle(evidence, { ...relay, now: START_TIME - 61 * MINUTE_MS });
+    const options = { publicKey: relay.publicKey, relaySuccession: early };
+    expect(verifyArtifact(backdated, options)).toMatchObject({ code: "bundle.key_not_in_force" });
+  });
+
+  test.each<[string, Pair, object[], string | undefined]>([
+    ["the verifier's own steps are valid", relay, chain, undefined],
+    [
+      "a former key leads to no other key",
+      relay,
+      [step(relay, stranger, end)],
+      "artifact.key_unbound",
+    ],
+    [
+      "the key in use leads to a new key",
+      second,
+      [...chain, step(second, third, end + 1)],
+      undefined,
+    ],
+  ])("D8: in a succession of a relay %s", (_, named, steps, code) => {
+    const options = { publicKey: named.publicKey, relaySuccession: chain };
+    expect(verifyArtifact(steps, options).code).toBe(code);
+  });
+
+  describe("D8: credentials of a former key", () => {
+    const options = { now: end + 1, publicKey: relay.publicKey, relaySuccession: chain };
+    const issue = (now: number, validForMs?: number) =>
+      issueCredential({ ...trust, secretKey: relay.secretKey, now, validForMs });
+    const present = (credential: ReturnType<typeof issue>, now: number) =>
+      createPresentation({ credentials: [credential], secretKey: second.secretKey, now });
+    const trust = {
+      type: "AgentTrustCredential",
+      subject: {
+        id: publicKeyToDidKey(hexToBytes(third.publicKey)),
+        trust_level: "verified",
+        interaction_count: 5,
+        successful_tasks: 5,
+        failed_tasks: 0,
+        first_seen_at: 0,
+        last_seen_at: START_TIME,
+      },
+    } as const;
+    const ended = "bundle.key_not_in_force";
+
+    test.each<[string, number, number | undefined, string | undefined]>([
+      ["issued before its end is valid", end - MINUTE_MS, undefined, undefined],
+      ["issued late is refused", end + 5 * MINUTE_MS, undefined, ended],
+      ["that is valid for years is refused", end - MINUTE_MS, 1e11, ended],
+    ])("D8: a credential of a former key %s, also in a presentation", (_, at, validFor, code) => {
+      const credential = issue(at, validFor);
+      const now = at + 1;
+      expect(verifyArtifact(credential, { ...options, now }).code).toBe(code);
+      const verdict = verifyArtifact(present(credential, now), {
+        ...options,
+        now,
+        publicKey: [relay.publicKey, second.publicKey],
+      });
+      expect(verdict.code).toBe(code);
+      expect(verdict.nested[0]?.code).toBe(code);
+    });
   });
 });

@@ -5,6 +5,7 @@ import type { VerifyOptions } from "../artifacts/options.ts";
 import { checkReceipt } from "../artifacts/receipt.ts";
 import { isExpectedKey, parseDidKey } from "../expected-key.ts";
 import { KEY_FAULT_LEVELS } from "../keys/named-keys.ts";
+import { withRelayKeys } from "../list-relay-keys.ts";
 import { mergeChecks } from "../assign-proof-levels.ts";
 import type { ArtifactRefusal, BundleWarning } from "../refusals.ts";
 import type { ProofLevelName } from "../proof-levels.ts";
@@ -35,7 +36,7 @@ export function verifyBundle(input: unknown, options: VerifyOptions = {}): Verdi
   const read = parseBundle(input);
   if (!read.ok) return toVerdict([buildRefusal("well_formed", read.code)]);
   const parts: CheckPart[] = [];
-  for (const part of checkParts(read.bundle, read.relayKey, options)) {
+  for (const part of checkParts(read.bundle, read.relayKey, withRelayKeys(options))) {
     parts.push(part);
     if (part.code !== undefined) break;
   }

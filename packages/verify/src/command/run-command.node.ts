@@ -1,6 +1,7 @@
 import { formatError, parseJsonText } from "@agent/crypto";
 import type { VerifyOptions } from "../artifacts/options.ts";
 import type { NamedKey } from "../keys/named-keys.ts";
+import { listRelayKeys } from "../list-relay-keys.ts";
 import { type Outcome, getOutcome } from "../outcome.ts";
 import { formatClaim, formatReport } from "../format-report.ts";
 import { verifyLogProof } from "../log/verify-log-proof.ts";
@@ -194,6 +195,10 @@ async function digestOrNull(
 }
 
 /** Returns undefined without a file, null if it contains no list of steps. */
+function isRelaySuccession(steps: readonly unknown[]): boolean {
+  return steps.length === 0 || listRelayKeys({ relaySuccession: steps }).length > 0;
+}
+
 async function loadSuccession(
   file: string | undefined,
   environment: CommandEnvironment,
@@ -205,8 +210,9 @@ async function loadSuccession(
   const list: unknown = Array.isArray(parsed)
     ? parsed
     : (parsed as { succession?: unknown } | null | undefined)?.succession;
-  if (Array.isArray(list)) return list;
-  environment.err(`agent-verify: ${file}: holds no succession of a relay's key\n`);
+  // A chain that breaks a rule would end no key, so that a stolen former key would go on counting.
+  if (Array.isArray(list) && isRelaySuccession(list)) return list;
+  environment.err(`agent-verify: ${file}: holds no unbroken succession of a relay's key\n`);
   return null;
 }
 

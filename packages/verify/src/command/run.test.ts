@@ -232,7 +232,12 @@ describe("D8: the option --succession", () => {
       timestamp: now,
     }),
   ];
-  const beside = { ...files, "relay.json": json({ succession }), "steps.json": json(succession) };
+  const beside = {
+    ...files,
+    "relay.json": json({ succession }),
+    "steps.json": json(succession),
+    "broken.json": json([{ ...succession[0], timestamp: 1 }]),
+  };
 
   test.each(["relay.json", "steps.json"])(
     "D8: --succession accepts an earlier bundle for the newer key with the document or list in %s",
@@ -244,8 +249,8 @@ describe("D8: the option --succession", () => {
     },
   );
 
-  test.each(["notes.json", "missing.json", "latin1.json"])(
-    "D8: agent-verify exits with 2 because %s contains no succession",
+  test.each(["notes.json", "missing.json", "latin1.json", "broken.json"])(
+    "D8: agent-verify exits with 2 because %s contains no unbroken succession",
     async (file) => {
       const answered = await runOn(beside, ["evidence.json", "--succession", file]);
       expect(answered).toMatchObject({ exitCode: 2, out: "" });

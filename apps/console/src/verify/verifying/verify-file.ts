@@ -79,18 +79,21 @@ export function verifyFile(bytes: Uint8Array, context: VerifyFileContext): FileV
   };
 }
 
-/** A succession is used only for a file that is refused without it. */
+/**
+ * Verifies with the succession that matters: one that ends the key of a file counts also where the file is
+ * valid without it, because a former key may have been stolen.
+ */
 function verifyText(text: string, options: VerifyOptions, { successions }: Companions) {
   const verdict = verifyArtifact(text, options);
   const isBare = verdict.kind === null || verdict.kind === "relay_succession";
-  if (verdict.valid || isBare || options.publicKey === undefined) {
-    return { verdict, succession: undefined };
-  }
-  for (const succession of successions) {
-    const helped = verifyArtifact(text, { ...options, relaySuccession: succession });
-    if (helped.valid) return { verdict: helped, succession };
-  }
-  return { verdict, succession: undefined };
+  if (isBare || options.publicKey === undefined) return { verdict, succession: undefined };
+  const others = successions.map((succession) => ({
+    verdict: verifyArtifact(text, { ...options, relaySuccession: succession }),
+    succession,
+  }));
+  const ended = others.find((other) => other.verdict.code === "bundle.key_not_in_force");
+  const helped = verdict.valid ? undefined : others.find((other) => other.verdict.valid);
+  return ended ?? helped ?? { verdict, succession: undefined };
 }
 
 /** Adds the proof among the given files that is of this artifact; without one it is as the log demands. */
