@@ -60,6 +60,15 @@ describe("many requests for approvals", () => {
   });
 });
 
+test("a request that another approver decided makes room at one whose vote it needed no more", async () => {
+  await requestManyApprovals(t, stranger, [ann, bob], limits.pendingApprovals - 1);
+  const last = await requestApproval(t, stranger, [ann, bob], 1);
+  expect(await ask(stranger, [ann])).toMatchObject({ status: 429 });
+  await voteOn(t, last, bob);
+  expect(await ask(stranger, [ann])).toMatchObject({ status: 201 });
+  expect(await ask(stranger, [ann])).toMatchObject({ status: 429 });
+});
+
 describe("the requests of agents that an approver knows", () => {
   test("the requests of agents that an approver knows are listed apart from those of strangers", async () => {
     const approved = await t.createAgent();

@@ -38,8 +38,8 @@ export async function requestApproval(
     }
     const approvers = new Set(body.quorum_approvers);
     const after = uuidV7(now - limits.pendingApprovalMs, new Uint8Array(10));
-    const pending = await countPendingByApprover(tx, { agent_id: agentId, after });
-    const refusal = checkPendingLimit(pending, approvers);
+    const pending = await countPendingByApprover(tx, { agent_id: agentId, after, approvers });
+    const refusal = checkPendingLimit(pending);
     if (refusal !== undefined) return refusal;
     const row = {
       agent_id: agentId,

@@ -1,4 +1,6 @@
+import { limits } from "@agent/wire";
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import { jsonTexts } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import { BLOCKED, UNKNOWN } from "../trust/levels.ts";
 import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables/approvals.ts";
@@ -74,22 +76,25 @@ export interface PendingCount {
   readonly count: number;
 }
 
-const pendingByApprover = compile<{ agent_id: string; after: string }>()(
+const isWaiting = sql<boolean>`vote.decision is null and vote.closed is null`;
+
+/** Reads no more of each approver's votes than refuse a request. */
+export const pendingByApprover = compile<{ agent_id: string; after: string; approvers: string }>()(
   sql<PendingCount>`
-    select vote.approver_id, count(*) as count
-    from approvals join approval_votes as vote
-      on vote.agent_id = approvals.agent_id and vote.approval_id = approvals.approval_id
-    where approvals.agent_id = ${param("agent_id")} and approvals.sequence > ${param("after")}
-      and approvals.status = 'pending' and vote.decision is null
-    group by vote.approver_id`,
+    select approver.value as approver_id, (select count(*) from (
+      select 1 from approval_votes as vote
+      where vote.approver_id = approver.value and vote.agent_id = ${param("agent_id")}
+        and vote.sequence > ${param("after")} and ${isWaiting}
+      limit ${sql.lit(limits.pendingApprovals)}) as waiting) as count
+    from ${jsonTexts(param("approvers"))} as approver`,
 );
 
-/** Counts the requests of an agent after a sequence that wait for a vote, by their approvers. */
+/** Counts the requests of an agent after a sequence that wait for these approvers, up to the limit. */
 export function countPendingByApprover(
   read: Reader,
-  query: { agent_id: string; after: string },
+  { approvers, ...query }: { agent_id: string; after: string; approvers: Iterable<string> },
 ): Promise<PendingCount[]> {
-  return read.all(pendingByApprover, query);
+  return read.all(pendingByApprover, { ...query, approvers: JSON.stringify([...approvers]) });
 }
 
 type Vote = ApprovalKey & {
@@ -140,6 +145,20 @@ const dropArgumentsQuery = compile<{ until: number; limit: number }>()(
 /** Deletes the arguments of old approvals; returns their number. */
 export function dropOldArguments(tx: Tx, old: { until: number; limit: number }): Promise<number> {
   return tx.run(dropArgumentsQuery, old);
+}
+
+const closeVotesQuery = compile<ApprovalKey>()(
+  queryBuilder
+    .updateTable("approval_votes")
+    .set({ closed: 1 })
+    .where("agent_id", "=", param("agent_id"))
+    .where("approval_id", "=", param("approval_id"))
+    .where("decision", "is", null),
+);
+
+/** Ends the wait for the votes that a decided call no longer needs. */
+export async function closeVotes(tx: Tx, key: ApprovalKey): Promise<void> {
+  await tx.run(closeVotesQuery, key);
 }
 
 export interface ApprovalQuery {

@@ -6,7 +6,7 @@ import { recordAudit } from "../audit/record-audit.ts";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import { updateApprovalStatus, findApproval, recordVote } from "./store.ts";
+import { closeVotes, findApproval, recordVote, updateApprovalStatus } from "./store.ts";
 import { loadApproval } from "./load-approval.ts";
 
 type VoteOn = Operations["voteOnApproval"];
@@ -58,6 +58,7 @@ export async function voteOnApproval(
     }
     const status = decision === "deny" ? ("denied" as const) : ("approved" as const);
     await updateApprovalStatus(tx, { ...key, status, resolved_at: now, from: "pending" });
+    await closeVotes(tx, key);
     const detail = `${approvalId} ${status}`;
     await recordAudit(tx, now, caller, { agentId, action: "approval.resolved", detail });
     const { arguments: _, ...decided } = counted;

@@ -48,6 +48,7 @@ import { consoleFigures } from "./050-console-figures.ts";
 import { logSegments } from "./051-log-segments.ts";
 import { inspectionPages } from "./052-inspection-pages.ts";
 import { votesInFavour } from "./053-votes-in-favour.ts";
+import { votesWaiting } from "./054-votes-waiting.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -101,4 +102,5 @@ export const migrations = [
   logSegments,
   inspectionPages,
   votesInFavour,
+  votesWaiting,
 ];

@@ -14,7 +14,7 @@ export interface ApprovalRow {
   arguments: string | null;
 }
 
-/** One row for each approver. Its last three members are null until it has voted. */
+/** One row for each approver. Decision, signature and time are null until it has voted. */
 export interface ApprovalVoteRow {
   agent_id: string;
   approval_id: string;
@@ -23,4 +23,6 @@ export interface ApprovalVoteRow {
   decision: "approve" | "deny" | null;
   signature: string | null;
   voted_at: number | null;
+  /** 1 where the call was decided without this vote. */
+  closed: 1 | null;
 }
