@@ -46,8 +46,12 @@ export function createSessionTable(
         return { ...session.holder, session, use };
       });
     const found = findPlace(places, asking, limits);
-    if (found.ok && found.evicted !== undefined) closeSession(found.evicted.session);
-    return found.ok;
+    // A client opens a session again where it has lost an idle one, so a caller may replace its own.
+    const evicted = found.ok
+      ? found.evicted
+      : places.find(({ caller, use }) => caller === asking.caller && use === "held");
+    if (evicted !== undefined) closeSession(evicted.session);
+    return found.ok || evicted !== undefined;
   }
 
   function closeIdleSessions(): void {

@@ -98,11 +98,24 @@ describe("the list of approvals", () => {
   const countOf = (approvals: InMemoryApprovals, { agentId }: { agentId: string }) =>
     approvals.list().filter(({ caller }) => caller === `agent:${agentId}`).length;
 
-  test("the list of approvals has at most 50 of one caller, whose oldest one gives way", () => {
+  test("the list of approvals has at most 50 of one stranger, whose 51st call ends none of them", () => {
     const { approvals } = newApprovals();
-    const [first] = flood(approvals, 1, 51);
-    expect(approvals.list()).toHaveLength(50);
-    expect(approvals.decide(first!, "approved")).toMatchObject({ code: "approval.not_found" });
+    const ids = flood(approvals, 1, 50);
+    expect(take(approvals, "51st", stranger("flood 0"))).toEqual({ status: "full" });
+    for (const id of ids) expect(approvals.decide(id, "approved")).toMatchObject({ ok: true });
+    for (let index = 0; index < 50; index += 1)
+      expect(take(approvals, String(index), stranger("flood 0")).status).toBe("approved");
+    expect(take(approvals, "51st", stranger("flood 0")).status).toBe("pending");
+  });
+
+  test("the list of approvals keeps a waiting task of one submitter when another submits a thousand", () => {
+    const { approvals } = newApprovals();
+    const relay: Caller = { kind: "relay", relayId: "r" };
+    const honest = idOf(take(approvals, "honest", relay));
+    for (let index = 0; index < 998; index += 1) take(approvals, String(index), relay);
+    expect(take(approvals, "another", relay).status).toBe("pending");
+    expect(take(approvals, "one more", relay)).toEqual({ status: "full" });
+    expect(approvals.decide(honest, "approved")).toMatchObject({ ok: true });
   });
 
   test("the list of approvals takes calls of the owner, the relay, known and new agents when strangers have filled it", () => {

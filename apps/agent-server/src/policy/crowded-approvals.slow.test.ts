@@ -1,10 +1,11 @@
-import { mintToken } from "@agent/client";
+import { bootstrapAgent, createRelayClient, mintToken, type RelayClient } from "@agent/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { KnownAgents } from "../http/authentication/known-agents.ts";
 import type { Identity } from "../identity/identity.ts";
 import type { RunningAgent } from "../start-agent.ts";
-import { startStandaloneAgent } from "../testing/agents/start-agent.ts";
+import { startJoinedAgent, startStandaloneAgent } from "../testing/agents/start-agent.ts";
 import { createTestIdentity } from "../testing/agents/test-identity.ts";
+import { startTestRelay } from "../testing/agents/test-relay.ts";
 import { callText, callTextTool, connectClient } from "../testing/tools/connect-client.ts";
 import { createTextTool } from "../testing/tools/test-tools.ts";
 
@@ -56,4 +57,36 @@ test("an agent server asks its owner about the calls of the owner and of other a
   expect(decided.status).toBe(200);
   await floodFrom(flood[0]!);
   expect(await callBy("secret")).toBe("deployed site");
+});
+
+test("an agent server keeps the waiting call of one submitter when another submits 51 tasks, and runs it once approved", async () => {
+  const relay = await startTestRelay();
+  const joined = await startJoinedAgent({ relayUrl: relay.url, tools: [deploy] });
+  const { identity, approvals } = joined.agent;
+  const params = { agentId: identity.agentId };
+  const join = async ({ secretKey }: Identity): Promise<RelayClient> => {
+    const known = await bootstrapAgent({ baseUrl: relay.url, secretKey });
+    if (!known.ok) throw new Error(known.message);
+    return createRelayClient({ baseUrl: relay.url, identity: known.identity });
+  };
+  const runTask = async (client: RelayClient, prompt: string) => {
+    const submitted = await client.submitTask({ params, body: { prompt } });
+    if (!submitted.ok) throw new Error(submitted.message);
+    const task = { ...params, taskId: submitted.body.task_id };
+    for (;;) {
+      const got = await client.getTask({ params: task, query: { wait: 5 } });
+      if (!got.ok) throw new Error(got.message);
+      if (got.body.receipt !== null) return String(got.body.receipt["result"]);
+    }
+  };
+
+  const [submitter, other] = [await join(honest), await join(flood[0]!)];
+  const asked = await runTask(submitter, "site");
+  for (let count = 0; count < 51; count += 1) await runTask(other, `other ${count}`);
+  expect(approvals.list()).toHaveLength(52);
+  const approvalId = /approval_id (\S+)/.exec(asked)?.[1] ?? "";
+  expect(await approvals.decide(approvalId, "approved")).toMatchObject({ ok: true });
+  expect(await runTask(submitter, "site")).toContain("deployed site");
+  await joined.stop();
+  await relay.stop();
 });

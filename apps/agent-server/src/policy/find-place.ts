@@ -1,8 +1,8 @@
-import type { PlaceHolder } from "./place-holder.ts";
+import { isSingleCallerGroup, type PlaceHolder } from "./place-holder.ts";
 
 /**
- * A place in a limited table. A `spare` one is given up for any caller, a `held` one for its own
- * caller and for callers with fewer places, and a `kept` one for none.
+ * A place in a limited table. A `spare` one is given up for any caller, a `held` one for callers with
+ * fewer places, and a `kept` one for none.
  */
 export interface Place extends PlaceHolder {
   readonly use: "spare" | "held" | "kept";
@@ -11,6 +11,7 @@ export interface Place extends PlaceHolder {
 export interface PlaceLimits {
   /** Places of all callers of one group together. */
   readonly perGroup: number;
+  /** It does not apply to the owner and the relay: all tasks of the relay come from one caller. */
   readonly perCaller: number;
 }
 
@@ -24,7 +25,8 @@ export type FoundPlace<Taken extends Place> =
  * compete only with callers of their own group, so strangers cannot use up the places of the owner
  * or of known agents. A full table is shared evenly: a place is taken from the caller that has most,
  * unless that caller would then have fewer than the asking one. Of a thousand callers with one place
- * each, none loses it to another.
+ * each, none loses it to another. A caller loses no held place to itself: the tasks of all submitters
+ * come from the relay, and one of them must not end the waiting calls of the others.
  */
 export function findPlace<Taken extends Place>(
   places: readonly Taken[],
@@ -33,13 +35,12 @@ export function findPlace<Taken extends Place>(
 ): FoundPlace<Taken> {
   const peers = places.filter(({ group }) => group === asking.group);
   const own = peers.filter(({ caller }) => caller === asking.caller);
-  const isCallerFull = own.length >= perCaller;
+  const isCallerFull = !isSingleCallerGroup(asking.group) && own.length >= perCaller;
   if (!isCallerFull && peers.length < perGroup) return { ok: true, evicted: undefined };
 
   const evicted =
     (isCallerFull ? own : peers).find(({ use }) => use === "spare") ??
-    (isCallerFull ? undefined : findOldestOfLargest(peers, own.length + 2)) ??
-    own.find(({ use }) => use === "held");
+    (isCallerFull ? undefined : findOldestOfLargest(peers, own.length + 2));
   return evicted === undefined ? { ok: false } : { ok: true, evicted };
 }
 
