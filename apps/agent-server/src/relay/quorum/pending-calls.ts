@@ -5,7 +5,7 @@ import {
   type ApprovalRequest,
 } from "../../policy/approvals.ts";
 import { findPlace, type Place } from "../../policy/find-place.ts";
-import { getPlaceHolder } from "../../policy/place-holder.ts";
+import { getPlaceHolder, type CallerGroup } from "../../policy/place-holder.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { QuorumRequest, QuorumRequests } from "./quorum-requests.ts";
 
@@ -13,10 +13,19 @@ import type { QuorumRequest, QuorumRequests } from "./quorum-requests.ts";
 export type DeletedCall = "deleted" | "gone" | "not_kept";
 
 /**
- * The callers of all groups together stay below `limits.pendingApprovals`, so that the relay refuses
- * no call of the owner for those of others.
+ * The places of all groups together stay below `limits.pendingApprovals`, so that the relay refuses
+ * no call of the owner for those of others. The policy denies each call of a blocked caller.
  */
-export const QUORUM_PLACE_LIMITS = { perGroup: 32, perCaller: 24 };
+export const QUORUM_PLACES: Readonly<Record<CallerGroup, number>> = {
+  owner: 50,
+  relay: 50,
+  unknown: 24,
+  first_contact: 24,
+  verified: 24,
+  trusted: 24,
+  blocked: 0,
+};
+export const MAX_QUORUM_PLACES_PER_CALLER = 8;
 
 /** The calls that wait for the votes of a quorum. */
 export interface PendingCalls {
@@ -39,7 +48,10 @@ export function createPendingCalls(
       const use: Place["use"] = one.expiresAt <= now ? "spare" : "kept";
       return { ...one, key, use };
     });
-    const found = findPlace(places, holder, QUORUM_PLACE_LIMITS);
+    const found = findPlace(places, holder, {
+      perGroup: QUORUM_PLACES[holder.group],
+      perCaller: MAX_QUORUM_PLACES_PER_CALLER,
+    });
     if (!found.ok) return undefined;
     if (found.evicted !== undefined) void requests.delete(found.evicted.key);
     const approvalId = uuidV7(now, runtime.randomBytes(10));

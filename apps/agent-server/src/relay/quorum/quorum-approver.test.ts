@@ -19,7 +19,7 @@ import { startTestRelay, type TestRelay } from "../../testing/agents/test-relay.
 import { startJoinedAgent, startTestAgent } from "../../testing/agents/start-agent.ts";
 import { createTextTool } from "../../testing/tools/test-tools.ts";
 import type { RunningAgent } from "../../start-agent.ts";
-import { QUORUM_PLACE_LIMITS } from "./pending-calls.ts";
+import { MAX_QUORUM_PLACES_PER_CALLER, QUORUM_PLACES } from "./pending-calls.ts";
 import { createQuorumApprover } from "./quorum-approver.ts";
 import { openApprovalsFile } from "../../policy/approvals-file.ts";
 import { openQuorumRequests } from "./quorum-requests.ts";
@@ -485,12 +485,14 @@ describe("an approval of a quorum", () => {
 
   test("an approval of the owner is requested when strangers have used up their places, and expired ones make room", async () => {
     const { take, wait } = await newAsker();
-    const { perGroup, perCaller } = QUORUM_PLACE_LIMITS;
+    const perCaller = MAX_QUORUM_PLACES_PER_CALLER;
     const askOften = (caller: Caller, length: number) =>
       Promise.all(Array.from({ length }, (_, index) => take(caller, String(index))));
     await askOften(stranger, perCaller);
     expect(await take(stranger, "more")).toEqual({ status: "full" });
-    await askOften({ ...stranger, agentId: "b" }, perGroup - perCaller);
+    const others = QUORUM_PLACES.unknown / perCaller - 1;
+    for (let index = 0; index < others; index += 1)
+      await askOften({ ...stranger, agentId: `b${index}` }, perCaller);
     expect(await take({ ...stranger, agentId: "c" })).toEqual({ status: "full" });
     expect(await take({ ...stranger, trust: "verified" })).toMatchObject({ status: "pending" });
     expect(await take(owner)).toMatchObject({ status: "pending" });
