@@ -66,6 +66,8 @@ export const limits = {
   minTaskTtlMs: 60_000,
   liveTasks: 100_000,
   liveTasksPerSubmitter: 1_000,
+  /** The price in micro-units from which a task may use the slots that free tasks leave. */
+  paidTaskCharge: 1_000,
   claimLeaseMs: 60_000,
   nestedReceipts: 256,
 

@@ -94,11 +94,14 @@ describe("H20: slots that many share", () => {
   test("H20: free tasks fill at most half of a relay, and paid tasks are accepted beside them", async () => {
     t = await relayHolding(49_999);
     const [stranger, buyer] = [await t.createAgent(), await createBuyer(t, 10)];
-    const [free, paid] = [await createSeller(t, 0), await createSeller(t, 1)];
+    const free = await createSeller(t, 0);
     expect((await submitTask(t, stranger, free)).status).toBe(201);
     const refused = await submitTask(t, stranger, free);
     expect(refused).toMatchObject({ status: 503, body: { code: "task.relay_full" } });
     expect(refused.body["error"]).toContain("50000");
+    const cheap = await createSeller(t, 0.000_999);
+    expect(await submitTask(t, buyer, cheap)).toMatchObject({ status: 503 });
+    const paid = await createSeller(t, 0.001);
     expect((await submitTask(t, buyer, paid)).status).toBe(201);
   });
 

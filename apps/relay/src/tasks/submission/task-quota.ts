@@ -1,3 +1,4 @@
+import { toDollars } from "@agent/budget";
 import { limits, refuse, type Refusal } from "@agent/wire";
 import { isPeerPayer } from "../../federation/peer-ref.ts";
 import type { Tx } from "../../storage/storage.ts";
@@ -14,34 +15,35 @@ export interface TaskToCount {
 /**
  * Acquires a slot among the open tasks of the relay and of the submitter. Many share the slots of the
  * relay, and the users of a peer share those of the peer. A free task costs its submitter nothing, nor does
- * a new identity, so free tasks fill at most half of shared slots, and the rest stays for paid tasks.
+ * a new identity, so tasks that are free or cost next to nothing fill at most half of shared slots, and the
+ * rest stays for paid tasks.
  */
 export async function acquireTaskSlot(
   tx: Tx,
   { submitter, charge }: TaskToCount,
 ): Promise<Refusal<"task.relay_full" | "task.submitter_full"> | undefined> {
-  const sharedSlots = (limit: number) => (charge > 0 ? limit : limit / 2);
+  const isPaid = charge >= limits.paidTaskCharge;
+  const sharedSlots = (limit: number) => (isPaid ? limit : limit / 2);
   const relaySlots = sharedSlots(limits.liveTasks);
   if (!(await incrementOpenTasks(tx, RELAY_SCOPE, relaySlots))) {
-    return refuseSlot("task.relay_full", relaySlots, charge);
+    return refuseSlot("task.relay_full", relaySlots, isPaid);
   }
   if (submitter === null) return undefined;
   const limit = limits.liveTasksPerSubmitter;
   const slots = isPeerPayer(submitter) ? sharedSlots(limit) : limit;
   return (await incrementOpenTasks(tx, `by:${submitter}`, slots))
     ? undefined
-    : refuseSlot("task.submitter_full", slots, charge);
+    : refuseSlot("task.submitter_full", slots, isPaid);
 }
 
 function refuseSlot<C extends "task.relay_full" | "task.submitter_full">(
   code: C,
   slots: number,
-  charge: number,
+  isPaid: boolean,
 ): Refusal<C> {
-  const detail =
-    charge > 0
-      ? `at most ${slots} open tasks`
-      : `free tasks are accepted only below ${slots} open tasks`;
+  const detail = isPaid
+    ? `at most ${slots} open tasks`
+    : `below ${toDollars(limits.paidTaskCharge)} USD at most ${slots} open tasks`;
   return { ...refuse(code, detail), retryAfterSeconds: 60 };
 }
 
