@@ -33,6 +33,17 @@ export interface PendingCalls {
   getOrAdd(call: ApprovalRequest): Promise<QuorumRequest | undefined>;
   /** Deletes the entry. Only one of concurrent calls gets `deleted`, once no restart can bring it back. */
   delete(call: ApprovalRequest, entry: QuorumRequest): Promise<DeletedCall>;
+  /** Records that an approver denied the call, so that its place may be given up. */
+  markDenied(call: ApprovalRequest, entry: QuorumRequest): Promise<void>;
+}
+
+/**
+ * The relay takes no request back, so one that waits is kept; so is one that the relay did not answer,
+ * because it may have it: a caller that cancels its calls would else fill the relay. A denied or expired
+ * one is retained, so that its call is refused, until its place is needed.
+ */
+function getUse({ expiresAt, isDenied }: QuorumRequest, now: number): Place["use"] {
+  return isDenied === true || expiresAt <= now ? "spare" : "kept";
 }
 
 export function createPendingCalls(
@@ -42,12 +53,7 @@ export function createPendingCalls(
   async function add(call: ApprovalRequest): Promise<QuorumRequest | undefined> {
     const now = runtime.now();
     const holder = getPlaceHolder(call.caller);
-    // The relay takes no request back, so one that waits is kept. An expired one is retained, so that
-    // its call is refused as expired, until its place is needed.
-    const places = [...requests].map(([key, one]) => {
-      const use: Place["use"] = one.expiresAt <= now ? "spare" : "kept";
-      return { ...one, key, use };
-    });
+    const places = [...requests].map(([key, one]) => ({ ...one, key, use: getUse(one, now) }));
     const found = findPlace(places, holder, {
       perGroup: QUORUM_PLACES[holder.group],
       perCaller: MAX_QUORUM_PLACES_PER_CALLER,
@@ -66,6 +72,12 @@ export function createPendingCalls(
       const name = buildApprovalKey(call);
       if (requests.get(name)?.approvalId !== approvalId) return "gone";
       return (await requests.delete(name)) ? "deleted" : "not_kept";
+    },
+    async markDenied(call, entry) {
+      const name = buildApprovalKey(call);
+      const known = requests.get(name);
+      if (known?.approvalId !== entry.approvalId || known.isDenied === true) return;
+      await requests.add(name, { ...entry, isDenied: true });
     },
   };
 }

@@ -328,8 +328,8 @@ describe("an approval of a quorum", () => {
         approver.requestApproval({ tool: "deploy", risk: 3, caller, args, argsHash }),
       );
     };
-    const takeId = async (caller?: Caller) => {
-      const taken = await take(caller);
+    const takeId = async (caller?: Caller, text?: string) => {
+      const taken = await take(caller, text);
       return taken.status === "pending" ? taken.approvalId : "";
     };
     return {
@@ -481,6 +481,53 @@ describe("an approval of a quorum", () => {
       reason: "the approval of this call is used up (approval.used)",
     });
     expect(await take()).toMatchObject({ status: "pending" });
+  });
+
+  test("calls that an approver denied give their places to others, and stay denied until then", async () => {
+    const { agentId, take, takeId } = await newAsker();
+    const most = MAX_QUORUM_PLACES_PER_CALLER;
+    const texts = Array.from({ length: most }, (_, index) => String(index));
+    const denied = { status: "refused", reason: expect.stringContaining("denied") as string };
+    for (const text of texts) {
+      await voters[0]?.vote(agentId, await takeId(stranger, text), "deny");
+      expect(await take(stranger, text)).toMatchObject(denied);
+    }
+    for (const text of texts) expect(await take(stranger, text)).toMatchObject(denied);
+    for (const text of texts)
+      expect(await take(stranger, `new ${text}`)).toMatchObject({ status: "pending" });
+    expect(await take(stranger, "more")).toEqual({ status: "full" });
+  });
+
+  const refuseWith = (code: string, status: number) =>
+    Response.json({ code, message: "", status }, { status });
+
+  test.each([
+    ["agent.not_found", 404],
+    ["approval.too_many", 429],
+  ])("a call that the relay refuses with %s keeps no place", async (code, status) => {
+    let isRefusing = true;
+    const { take } = await newAsker(undefined, (text) =>
+      isRefusing ? refuseWith(code, status) : text,
+    );
+    for (let index = 0; index < MAX_QUORUM_PLACES_PER_CALLER; index += 1)
+      expect(await take(stranger, String(index))).toMatchObject({
+        reason: `the relay gave no approval (${code})`,
+      });
+    isRefusing = false;
+    expect(await take(stranger, "more")).toMatchObject({ status: "pending" });
+  });
+
+  test("a call whose answer was lost keeps its place, because the relay may have it", async () => {
+    let isLost = true;
+    const { take, takeId, approve } = await newAsker(() => isLost);
+    const most = MAX_QUORUM_PLACES_PER_CALLER;
+    for (let index = 0; index < most; index += 1) await take(stranger, String(index));
+    isLost = false;
+    expect(await take(stranger, "more")).toEqual({ status: "full" });
+    const id = await takeId(stranger, "0");
+    await approve(id);
+    expect(await take(stranger, "0")).toEqual({ status: "approved", approvalId: id });
+    expect(await take(stranger, "more")).toMatchObject({ status: "pending" });
   });
 
   test("an approval of the owner is requested when strangers have used up their places, and expired ones make room", async () => {

@@ -1,6 +1,6 @@
 import type { CallRefusal, RelayClient } from "@agent/client";
 import { canonicalize, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
-import { limits, verifyQuorum } from "@agent/wire";
+import { limits, verifyQuorum, type Operations } from "@agent/wire";
 import type { ApprovalRequest, Approver, ApprovalAnswer } from "../../policy/approvals.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { JsonObject } from "../../tools/definition.ts";
@@ -63,10 +63,15 @@ export function createQuorumApprover(parts: {
         quorum_approvers,
       };
       const answer = await client.requestApproval({ params: { agentId }, body }, perCall);
-      if (!answer.ok) return answerRefusal(answer, approvalId);
+      if (!answer.ok) {
+        if (!NO_REQUEST_CODES.has(answer.code)) return answerRefusal(answer, approvalId);
+        await pending.delete(call, entry);
+        return answerRefusal(answer);
+      }
       const { status } = answer.body;
       if (status === "pending") return { status: "pending", approvalId };
       if (status === "denied") {
+        await pending.markDenied(call, entry);
         return buildRefusal("an approver refused this call", "approval.denied", approvalId);
       }
 
@@ -113,6 +118,16 @@ function answerUse(deleted: DeletedCall, approvalId: string): ApprovalAnswer {
 function showArguments({ args }: ApprovalRequest): { arguments?: JsonObject } {
   return canonicalize(args).length <= limits.approvalArguments ? { arguments: args } : {};
 }
+
+/**
+ * The refusals that prove that the relay has no such request. After any other one it may have it from an
+ * earlier attempt whose answer was lost.
+ */
+const NO_REQUEST_CODES: ReadonlySet<string> = new Set([
+  "agent.not_found",
+  "approval.id_taken",
+  "approval.too_many",
+] satisfies Operations["requestApproval"]["refusals"][number][]);
 
 const NO_APPROVAL = "the relay gave no approval";
 

@@ -26,8 +26,13 @@ describe("calls that a quorum was asked about", () => {
     const asked = await open();
     await Promise.all(["a", "b", "c"].map((name) => asked.add(name, call)));
     expect(await asked.delete("b")).toBe(true);
-    await asked.add("d", call);
-    expect([...(await open())]).toEqual(["a", "c", "d"].map((name) => [name, call]));
+    const denied = { ...call, isDenied: true } as const;
+    await asked.add("d", denied);
+    expect([...(await open())]).toEqual([
+      ["a", call],
+      ["c", call],
+      ["d", denied],
+    ]);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(logged).toEqual([]);
   });

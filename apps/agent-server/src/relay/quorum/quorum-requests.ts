@@ -7,12 +7,13 @@ export interface QuorumRequest extends PlaceHolder {
   readonly approvalId: string;
   /** Milliseconds since the Unix epoch. */
   readonly expiresAt: number;
+  readonly isDenied?: true;
 }
 
 /** The calls that a quorum was asked about, by their keys. */
 export interface QuorumRequests extends Iterable<[string, QuorumRequest]> {
   get(name: string): QuorumRequest | undefined;
-  /** Adds a request; it survives the process once this resolves, unless writing failed. */
+  /** Adds or replaces a request; it survives the process once this resolves, unless writing failed. */
   add(name: string, call: QuorumRequest): Promise<void>;
   /** Deletes a request; false if a restart would bring it back, because the file cannot be written. */
   delete(name: string): Promise<boolean>;
@@ -27,7 +28,15 @@ const Time = v.pipe(v.number(), v.safeInteger());
 const StoredRequests = v.object({
   asker: v.string(),
   calls: v.array(
-    v.tuple([v.string(), v.object({ approvalId: v.string(), ...storedHolder, expiresAt: Time })]),
+    v.tuple([
+      v.string(),
+      v.object({
+        approvalId: v.string(),
+        ...storedHolder,
+        expiresAt: Time,
+        isDenied: v.exactOptional(v.literal(true)),
+      }),
+    ]),
   ),
 });
 
