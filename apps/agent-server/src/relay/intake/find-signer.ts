@@ -16,7 +16,7 @@ import type { Membership } from "../membership/join-relay.ts";
 import { createLookupBudget } from "./lookup-budget.ts";
 
 const CACHE_TTL_MS = 60_000;
-/** What was found counts for so long while it cannot be looked up again, so that known callers stay. */
+/** A caller that was found stays for so long while it cannot be looked up again. */
 const LAST_FOUND_MS = 300_000;
 const CACHE_SIZE = 1_000;
 
@@ -92,7 +92,7 @@ async function lookUpOnce<T>(
     else lastFound.delete(name);
     return answer;
   });
-  answers.set(name, pending);
+  void answers.set(name, pending);
   return pending;
 }
 
