@@ -87,10 +87,40 @@ describe("the requests of agents that an approver knows", () => {
     expect(await listRequesters(ann)).not.toContain(approved.agentId);
     const known = [ann, worker, approved].map(({ agentId }) => agentId);
     expect(await listRequesters(ann, "&requester=known")).toEqual(known);
-    const others = await listRequesters(ann, "&requester=unknown&limit=200");
-    expect(new Set(others)).toEqual(new Set([stranger.agentId, denied.agentId]));
+    const others = await listRequesters(ann, "&requester=unknown");
+    expect(others).toEqual([stranger.agentId, denied.agentId]);
     expect(await listRequesters(bob, "&requester=known")).toEqual([]);
     expect(await listRequesters(bob, "&requester=unknown")).toHaveLength(4);
+  });
+
+  test("the many requests of strangers leave room for another stranger's, the newest of each", async () => {
+    const honest = await t.createAgent();
+    const first = await requestApproval(t, honest, [ann]);
+    await t.clock.advance(1);
+    const second = await requestApproval(t, honest, [ann, bob], 1);
+    const flood = [stranger, await t.createAgent(), await t.createAgent()];
+    for (const agent of flood) {
+      await t.clock.advance(1);
+      await requestManyApprovals(t, agent, [ann], 20);
+    }
+    const strangers = flood.map(({ agentId }) => agentId).toReversed();
+    expect(await listRequesters(ann, "&requester=unknown&limit=4")).toEqual([
+      ...strangers,
+      honest.agentId,
+    ]);
+    const path = `${approvalsPath(ann)}?as=approver&requester=unknown&limit=3`;
+    const { body } = await t.as(ann, "GET", path);
+    const next = await t.as(ann, "GET", `${path}&cursor=${String(body["next_cursor"])}`);
+    expect(next.body).toMatchObject({
+      approvals: [{ approval_id: second.approval_id }],
+      next_cursor: null,
+    });
+
+    await voteOn(t, second, bob, "deny");
+    const left = await t.as(ann, "GET", `${path}&cursor=${String(body["next_cursor"])}`);
+    expect(left.body).toMatchObject({ approvals: [{ approval_id: first.approval_id }] });
+    await voteOn(t, first, ann);
+    expect(await listRequesters(ann, "&requester=unknown")).toEqual(strangers);
   });
 
   test("the requests of an agent that an approver has blocked are not listed to it while they wait", async () => {

@@ -9,6 +9,7 @@ import {
   listApprovalsOfAll,
 } from "./store.ts";
 import { loadApproval } from "./load-approval.ts";
+import { listWaitingApprovals } from "./waiting-store.ts";
 
 export async function getApproval(
   read: Reader,
@@ -28,14 +29,15 @@ export async function listApprovals(
   agent_id: string,
   query: QueryOf<Operations["listApprovals"]>,
 ): Promise<Answer<Operations["listApprovals"]>> {
-  const { as, status = "", requester = "" } = query;
+  const { as, status = "", requester } = query;
   return createPageAnswer(query, {
     order: textDescending,
     find: (before, limit) => {
       const wanted = { agent_id, status, before, limit };
-      return as === "approver"
-        ? listApprovalsByApprover(read, { ...wanted, requester })
-        : listApprovalsByAgent(read, wanted);
+      if (as !== "approver") return listApprovalsByAgent(read, wanted);
+      return requester === undefined
+        ? listApprovalsByApprover(read, wanted)
+        : listWaitingApprovals(read, { ...wanted, requester });
     },
     keyOf: ({ sequence }) => sequence,
     show: async (rows) => ({

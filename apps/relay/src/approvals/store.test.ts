@@ -5,6 +5,7 @@ import { migrate } from "../storage/database/migrate.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import type { CompiledText } from "../storage/queries/compiled-query.ts";
 import { pendingByApprover } from "./store.ts";
+import { waitingByRequester } from "./waiting-store.ts";
 
 /** Lists where SQLite reads votes and approvals for a statement. */
 function explain({ text, names }: CompiledText<never>): string[] {
@@ -24,6 +25,20 @@ test.runIf(onlyOn("sqlite"))(
   () => {
     expect(explain(pendingByApprover)).toEqual([
       "SEARCH vote USING COVERING INDEX votes_waiting (approver_id=? AND agent_id=? AND sequence>?)",
+    ]);
+  },
+);
+
+test.runIf(onlyOn("sqlite"))(
+  "the calls that wait are listed from the place of each requester in an index",
+  () => {
+    expect(explain(waitingByRequester)).toEqual([
+      "SEARCH vote USING COVERING INDEX votes_waiting (approver_id=?)",
+      "SEARCH vote USING COVERING INDEX votes_waiting (approver_id=? AND agent_id>?)",
+      "SEARCH vote USING COVERING INDEX votes_waiting (approver_id=? AND agent_id=? AND sequence>? AND sequence<?)",
+      "SEARCH vote USING COVERING INDEX votes_waiting (approver_id=? AND agent_id=?)",
+      "SEARCH approvals EXISTS USING PRIMARY KEY (agent_id=? AND approval_id=?)",
+      "SEARCH approvals USING PRIMARY KEY (agent_id=? AND approval_id=?)",
     ]);
   },
 );

@@ -2,7 +2,7 @@ import { limits } from "@agent/wire";
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import { jsonTexts } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import { BLOCKED, UNKNOWN } from "../trust/levels.ts";
+import { BLOCKED } from "../trust/levels.ts";
 import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables/approvals.ts";
 
 export type ApprovalKey = Pick<ApprovalRow, "agent_id" | "approval_id">;
@@ -76,7 +76,8 @@ export interface PendingCount {
   readonly count: number;
 }
 
-const isWaiting = sql<boolean>`vote.decision is null and vote.closed is null`;
+/** Whether a `vote` is still asked for. */
+export const isWaiting = sql<boolean>`vote.decision is null and vote.closed is null`;
 
 /** Reads no more of each approver's votes than refuse a request. */
 export const pendingByApprover = compile<{ agent_id: string; after: string; approvers: string }>()(
@@ -169,7 +170,8 @@ export interface ApprovalQuery {
   readonly limit: number;
 }
 
-const matchesStatus = sql<boolean>`(${param("status")} = '' or status = ${param("status")})`;
+/** Whether an approval is in the state that a list asks for. */
+export const matchesStatus = sql<boolean>`(${param("status")} = '' or status = ${param("status")})`;
 
 const approvalsByAgent = compile<ApprovalQuery>()(
   queryBuilder
@@ -182,28 +184,12 @@ const approvalsByAgent = compile<ApprovalQuery>()(
     .limit(param("limit")),
 );
 
-/** A query by an approver; an empty `requester` matches any agent. */
-export interface ApproverQuery extends ApprovalQuery {
-  readonly requester: "known" | "unknown" | "";
-}
-
-const isKnown = sql`(approvals.agent_id = vote.approver_id
-  or exists (select 1 from approval_votes as earlier
-    where earlier.approver_id = vote.approver_id and earlier.agent_id = approvals.agent_id
-      and earlier.decision = 'approve')
-  or exists (select 1 from trust_records as own
-    where own.agent_id = vote.approver_id and own.remote_agent_id = approvals.agent_id
-      and own.trust_level > ${sql.lit(UNKNOWN)}))`;
-
-const matchesRequester = sql<boolean>`(${param("requester")} = ''
-  or ${param("requester")} = case when ${isKnown} then 'known' else 'unknown' end)`;
-
 const mayBeShown = sql<boolean>`(approvals.status != 'pending' or not exists (
   select 1 from trust_records as own
   where own.agent_id = vote.approver_id and own.remote_agent_id = approvals.agent_id
     and own.trust_level = ${sql.lit(BLOCKED)}))`;
 
-const approvalsByApprover = compile<ApproverQuery>()(
+const approvalsByApprover = compile<ApprovalQuery>()(
   queryBuilder
     .selectFrom("approval_votes as vote")
     .innerJoin("approvals", (join) =>
@@ -215,7 +201,6 @@ const approvalsByApprover = compile<ApproverQuery>()(
     .where("vote.approver_id", "=", param("agent_id"))
     .where("vote.sequence", "<", param("before"))
     .where(matchesStatus)
-    .where(matchesRequester)
     .where(mayBeShown)
     .orderBy("vote.sequence", "desc")
     .limit(param("limit")),
@@ -250,7 +235,7 @@ export function listApprovalsByAgent(read: Reader, query: ApprovalQuery): Promis
  */
 export function listApprovalsByApprover(
   read: Reader,
-  query: ApproverQuery,
+  query: ApprovalQuery,
 ): Promise<ApprovalRow[]> {
   return read.all(approvalsByApprover, query);
 }

@@ -42,7 +42,7 @@ export function ApprovalsPage() {
             {unknown.length > 0 && (
               <p class="hint">
                 Your agent has neither ordered from the following agents nor approved a call of
-                theirs. Is one of them yours?
+                theirs. Only the newest call of each is shown. Is one of them yours?
               </p>
             )}
             <ApprovalArticles approvals={unknown} onVoted={reload} />

@@ -1,7 +1,6 @@
 import { limits, type Approval } from "@agent/wire";
 import type { PageAnswer, RelayCaller } from "../../shared/relay/call-relay.ts";
 import { describeVote } from "../views/describe-vote.ts";
-import { spreadByAgent } from "../views/spread-by-agent.ts";
 
 export type ShownApproval = Omit<Approval, "status" | "votes"> & {
   readonly status: string;
@@ -12,7 +11,7 @@ export type ShownApproval = Omit<Approval, "status" | "votes"> & {
 export interface VotableApprovals {
   /** Those of agents that the approver knows, newest first. */
   readonly known: readonly ShownApproval[];
-  /** Those of all others, so that the calls of one agent do not hide those of another. */
+  /** The newest one of each other agent, so that the calls of one do not hide those of another. */
   readonly unknown: readonly ShownApproval[];
   /** Whether more calls wait than were read. */
   readonly isCut: boolean;
@@ -32,7 +31,7 @@ export async function loadVotable(
   if (!unknown.ok) return unknown;
   const body = {
     known: known.body.approvals,
-    unknown: spreadByAgent(unknown.body.approvals),
+    unknown: unknown.body.approvals,
     isCut: known.body.isCut || unknown.body.isCut,
   };
   return { ok: true, body };
