@@ -33,8 +33,8 @@ export interface PendingCalls {
   getOrAdd(call: ApprovalRequest): Promise<QuorumRequest | undefined>;
   /** Deletes the entry. Only one of concurrent calls gets `deleted`, once no restart can bring it back. */
   delete(call: ApprovalRequest, entry: QuorumRequest): Promise<DeletedCall>;
-  /** Records that an approver denied the call, so that its place may be given up. */
-  markDenied(call: ApprovalRequest, entry: QuorumRequest): Promise<void>;
+  /** Records which calls an approver denied, so that their places may be given up. */
+  markDenied(approvalIds: ReadonlySet<string>): Promise<void>;
 }
 
 /**
@@ -73,11 +73,13 @@ export function createPendingCalls(
       if (requests.get(name)?.approvalId !== approvalId) return "gone";
       return (await requests.delete(name)) ? "deleted" : "not_kept";
     },
-    async markDenied(call, entry) {
-      const name = buildApprovalKey(call);
-      const known = requests.get(name);
-      if (known?.approvalId !== entry.approvalId || known.isDenied === true) return;
-      await requests.add(name, { ...entry, isDenied: true });
+    async markDenied(approvalIds) {
+      const denied = [...requests].filter(
+        ([, one]) => one.isDenied !== true && approvalIds.has(one.approvalId),
+      );
+      await Promise.all(
+        denied.map(([name, one]) => requests.add(name, { ...one, isDenied: true })),
+      );
     },
   };
 }

@@ -498,6 +498,19 @@ describe("an approval of a quorum", () => {
     expect(await take(stranger, "more")).toEqual({ status: "full" });
   });
 
+  test("denied calls give their places to others also when their callers do not repeat them", async () => {
+    const { agentId, take, takeId } = await newAsker();
+    const ids: string[] = [];
+    for (let index = 0; index < MAX_QUORUM_PLACES_PER_CALLER; index += 1)
+      ids.push(await takeId(stranger, String(index)));
+    expect(await take(stranger, "more")).toEqual({ status: "full" });
+    await voters[0]?.vote(agentId, ids[3]!, "deny");
+    expect(await take(stranger, "more")).toMatchObject({ status: "pending" });
+    expect(await take(stranger, "still more")).toEqual({ status: "full" });
+    for (const index of [0, 1, 2, 4, 5, 6, 7])
+      expect(await takeId(stranger, String(index))).toBe(ids[index]);
+  });
+
   const refuseWith = (code: string, status: number) =>
     Response.json({ code, message: "", status }, { status });
 

@@ -5,13 +5,15 @@ import type { ApprovalRequest, Approver, ApprovalAnswer } from "../../policy/app
 import type { Runtime } from "../../runtime.ts";
 import type { JsonObject } from "../../tools/definition.ts";
 import { isFinalRefusal } from "../is-final-refusal.ts";
-import type { QuorumRequests } from "./quorum-requests.ts";
+import type { QuorumRequest, QuorumRequests } from "./quorum-requests.ts";
 import type { ConfiguredQuorum } from "./configured-quorum.ts";
-import { createPendingCalls, type DeletedCall } from "./pending-calls.ts";
+import { createPendingCalls, type DeletedCall, type PendingCalls } from "./pending-calls.ts";
 import { NOT_JOINED_REFUSAL } from "../membership/maintain-membership.ts";
 
 /** The longest time that a call waits for an unresponsive relay. */
 const TIMEOUT_MS = 10_000;
+
+type ApprovalClient = Pick<RelayClient, "requestApproval" | "listApprovals" | "useApproval">;
 
 /**
  * Creates an approver by the votes of other agents, which the agent's relay collects. The relay
@@ -24,7 +26,7 @@ export function createQuorumApprover(parts: {
   quorum: ConfiguredQuorum;
   requests: QuorumRequests;
   /** Absent while the relay is not joined. */
-  client: () => Pick<RelayClient, "requestApproval" | "useApproval"> | undefined;
+  client: () => ApprovalClient | undefined;
   /** The relay's key as 64 hex digits, pinned when it was joined; absent until then. */
   relayKey: () => string | undefined;
   runtime: Pick<Runtime, "now" | "randomBytes">;
@@ -39,19 +41,15 @@ export function createQuorumApprover(parts: {
       const client = parts.client();
       const relayKey = parts.relayKey();
       if (client === undefined || relayKey === undefined) return answerRefusal(NOT_JOINED_REFUSAL);
-      const entry = await pending.getOrAdd(call);
+      const perCall = { timeoutMs: TIMEOUT_MS, ...(signal !== undefined && { signal }) };
+      const entry = await findEntry(pending, call, () => listDeniedIds(client, agentId, perCall));
       if (entry === undefined) return { status: "full" };
       const { approvalId, expiresAt } = entry;
       if (expiresAt <= runtime.now()) {
         await pending.delete(call, entry);
-        return buildRefusal(
-          "the approval of this call has expired",
-          "approval.expired",
-          approvalId,
-        );
+        return buildRefusal(EXPIRED, "approval.expired", approvalId);
       }
 
-      const perCall = { timeoutMs: TIMEOUT_MS, ...(signal !== undefined && { signal }) };
       const { tool: tool_name, argsHash: args_hash } = call;
       const callFields = { tool_name, args_hash };
       // The relay records a request once per id and returns its state for each repetition.
@@ -71,7 +69,7 @@ export function createQuorumApprover(parts: {
       const { status } = answer.body;
       if (status === "pending") return { status: "pending", approvalId };
       if (status === "denied") {
-        await pending.markDenied(call, entry);
+        await pending.markDenied(new Set([approvalId]));
         return buildRefusal("an approver refused this call", "approval.denied", approvalId);
       }
 
@@ -98,6 +96,32 @@ export function createQuorumApprover(parts: {
       return answerUse("gone", approvalId);
     },
   };
+}
+
+/**
+ * Finds or adds the entry of a call. A caller that does not repeat its denied call does not learn of the
+ * denial, so the relay is asked about those before a call gets no place.
+ */
+async function findEntry(
+  pending: PendingCalls,
+  call: ApprovalRequest,
+  listDenied: () => Promise<ReadonlySet<string>>,
+): Promise<QuorumRequest | undefined> {
+  const entry = await pending.getOrAdd(call);
+  if (entry !== undefined) return entry;
+  await pending.markDenied(await listDenied());
+  return pending.getOrAdd(call);
+}
+
+/** Lists the newest denied approvals of the agent; none if the relay does not answer. */
+async function listDeniedIds(
+  client: ApprovalClient,
+  agentId: string,
+  perCall: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<ReadonlySet<string>> {
+  const query = { status: "denied", limit: limits.maxPageSize } as const;
+  const listed = await client.listApprovals({ params: { agentId }, query }, perCall);
+  return new Set(listed.ok ? listed.body.approvals.map(({ approval_id }) => approval_id) : []);
 }
 
 /** The relay may say of several uses that they are the first, so the agent itself lets one call through. */
@@ -129,6 +153,7 @@ const NO_REQUEST_CODES: ReadonlySet<string> = new Set([
   "approval.too_many",
 ] satisfies Operations["requestApproval"]["refusals"][number][]);
 
+const EXPIRED = "the approval of this call has expired";
 const NO_APPROVAL = "the relay gave no approval";
 
 function answerRefusal(refusal: CallRefusal, approvalId?: string): ApprovalAnswer {
