@@ -70,7 +70,8 @@ describe.skipIf(executablePath === undefined)(
         const height = width === 390 ? 844 : 900;
         const options = { width, height, place };
         const { page, context } = await openConsole(browser, baseUrl, watch, options);
-        await page.waitForSelector(wait);
+        // A relay suspends a peer after three missed heartbeats, which takes 12 s and longer when busy.
+        await page.waitForSelector(wait, { timeout: 60_000 });
         await waitForParts(page);
         const overflow = await getOverflow(page);
         faults.push(...(overflow === 0 ? [] : [overflow]), ...(await findBarriers(page)));
