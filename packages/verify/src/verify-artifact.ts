@@ -20,8 +20,7 @@ import type { Verdict } from "./verdict.ts";
  * detected (docs/verifying.md). Never throws on a value: a refused artifact has a `code` of
  * ArtifactRefusal; those with `artifact.unreadable` and `artifact.unrecognised` have no kind.
  */
-export function verifyArtifact(artifact: unknown, callerOptions: VerifyOptions = {}): Verdict {
-  const options = withRelayKeys(callerOptions);
+export function verifyArtifact(artifact: unknown, options: VerifyOptions = {}): Verdict {
   const logText = typeof artifact === "string" ? detectLogText(artifact) : null;
   if (logText !== null) return checkLogText(logText, artifact as string, options.log);
   const parsed = typeof artifact === "string" ? parseJsonText(artifact) : { value: artifact };
@@ -30,7 +29,7 @@ export function verifyArtifact(artifact: unknown, callerOptions: VerifyOptions =
   if (kind === null) return buildGeneralRefusal("artifact.unrecognised");
   // A bundle's text must be the canonical one, so the original is passed on.
   if (kind === "bundle") return verifyBundle(artifact, options);
-  return checkArtifact(kind, parsed.value as object, options);
+  return checkArtifact(kind, parsed.value as object, withRelayKeys(options));
 }
 
 function checkArtifact(
