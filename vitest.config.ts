@@ -108,6 +108,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     reporters: ["default", tally],
+    setupFiles: ["./vitest.setup.ts"],
     // No test changes a module's state, so the files of a worker share what they import.
     isolate: false,
     // A third of the time of a test is waiting, for timers and for other processes.
