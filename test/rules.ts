@@ -33,7 +33,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "@agent/client": ["credentials", "crypto", "receipts", "transparency", "wire"],
   "@agent/testkit": [...shared, "budget", "federation-protocol", "routing-semiring"],
   "@agent/test-postgres": [],
-  "@agent/agent-server": shared,
+  "@agent/agent-server": [...shared, "ledger"],
   // It runs in browsers, so it depends on what runs there.
   "@agent/console": ["client", "crypto", "routing-semiring", "transparency", "verify", "wire"],
   "@agent/relay": [

@@ -12,7 +12,7 @@ import {
   createDelegationCheck,
   type FindIssuerKey,
 } from "./execution/delegation/delegation-scope.ts";
-import { createWork, type DeliverReceipt, type Work } from "./execution/work.ts";
+import { createWork, type DeliverWork, type Work } from "./execution/work.ts";
 import type { Contester } from "./tools/built-in/agent-contest.ts";
 import type { Delegator } from "./relay/delegator/delegator.ts";
 import { delegationToolNames } from "./tools/delegation/names.ts";
@@ -62,7 +62,7 @@ export interface RelayFeatures {
   readonly findIssuerKey: FindIssuerKey;
   /** Remembers the hash of each receipt before it leaves the agent. */
   readonly recordSigned?: (receiptHash: string) => Promise<void>;
-  readonly deliverReceipt: DeliverReceipt;
+  readonly deliverWork: DeliverWork;
   /**
    * Finds the receipt of a finished relay task, of this run or the last, that is not delivered yet.
    */
@@ -100,6 +100,8 @@ export interface AgentOptions {
   readonly memory?: Memory;
   readonly executor?: Executor;
   readonly taskTimeoutMs?: number;
+  /** Whether the agent signs a ledger of each relay task; absent: it does not. */
+  readonly signsLedgers?: boolean;
   readonly relay?: RelayFeatures;
   readonly runtime: Runtime;
 }
@@ -257,7 +259,7 @@ function openAgentMemory({ memory, runtime }: AgentOptions): OpenMemoryResult {
 }
 
 function createAgentRunner(
-  { identity, relay, taskTimeoutMs = TASK_TIMEOUT_MS, runtime }: AgentOptions,
+  { identity, relay, signsLedgers, taskTimeoutMs = TASK_TIMEOUT_MS, runtime }: AgentOptions,
   by: { executor: Executor; offer: Offer; own: ToolRegistry; callTool: CallTool },
 ): RunTask {
   const { executor, offer, own, callTool } = by;
@@ -270,6 +272,7 @@ function createAgentRunner(
     executor,
     delegateTask: relay?.delegateTask,
     recordSigned: relay?.recordSigned,
+    signsLedgers,
     taskTimeoutMs,
     runtime,
   });
@@ -284,7 +287,7 @@ function createAgentWork({ identity, relay, runtime }: AgentOptions, run: RunTas
       now: runtime.now,
     }),
     runtime,
-    deliver: relay?.deliverReceipt,
+    deliver: relay?.deliverWork,
     undelivered: relay?.findUndelivered,
     isWanted: relay?.isWanted,
     release: relay?.releaseClaim,

@@ -142,6 +142,7 @@ async function startWithTools(
     listing: config.listing,
     offer,
     taskTimeoutMs: config.taskTimeoutMs,
+    signsLedgers: config.ledgers,
     ...(relayLink !== undefined && { relay: relayLink }),
     runtime,
   });

@@ -170,6 +170,7 @@ export const Settings = strictSettings({
   embeddings: modelSettings("AGENT_EMBEDDINGS", { httpUrl, text }),
   memory: v.optional(strictSettings({ path: v.optional(text, ":memory:") }), {}),
   delegation: v.optional(v.boolean("must be true or false"), false),
+  ledgers: v.optional(v.boolean("must be true or false"), false),
   taskTimeoutMs: v.optional(wholeNumber(1, DAY_MS), 300_000),
   syncIntervalMs: v.optional(wholeNumber(100, DAY_MS), 30_000),
   housekeepingIntervalMs: v.optional(wholeNumber(100, DAY_MS), 1_800_000),
@@ -214,6 +215,12 @@ export const settingSources: readonly SettingSource[] = [
     variable: "AGENT_DELEGATION",
     kind: "boolean",
     summary: "true: the owner may delegate to other agents and pay them (false)",
+  },
+  {
+    path: "ledgers",
+    variable: "AGENT_LEDGERS",
+    kind: "boolean",
+    summary: "true: sign a ledger of each relay task (false)",
   },
   {
     path: "publicUrl",

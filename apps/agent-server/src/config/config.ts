@@ -46,6 +46,8 @@ export interface Config {
   readonly taskTimeoutMs: number;
   /** Whether the owner may let other agents work and pay them from this agent's account. */
   readonly delegation: boolean;
+  /** Whether the agent signs a ledger of each relay task and stores it at the relay. */
+  readonly ledgers: boolean;
   readonly logLevel: LogLevel;
   readonly selfTest: boolean;
   /** Whether the operator's token deposits what the account lacks for the self-test. */
@@ -268,6 +270,7 @@ function buildConfig(settings: Settings, { env, flags, workingDirectory }: Confi
     },
     taskTimeoutMs: settings.taskTimeoutMs,
     delegation: settings.delegation,
+    ledgers: settings.ledgers,
     logLevel: settings.logLevel,
     selfTest: flags.selfTest,
     paidByOperator: flags.paidByOperator,

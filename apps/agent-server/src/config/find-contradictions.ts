@@ -10,7 +10,7 @@ interface Contradiction {
 
 /** Finds faults between settings, and faults of values that come from the environment alone. */
 export function* findContradictions(config: Config): Iterable<Contradiction> {
-  const { identity, server, relay, policy, quorum, selfTest, paidByOperator, delegation } = config;
+  const { identity, server, relay, policy, quorum, selfTest, paidByOperator } = config;
   const { maxRiskAuto, requireApprovalAbove, denyAbove } = policy;
   if (maxRiskAuto > requireApprovalAbove || requireApprovalAbove > denyAbove) {
     const rule = "must have max_risk_auto <= require_approval_above <= deny_above";
@@ -22,9 +22,10 @@ export function* findContradictions(config: Config): Iterable<Contradiction> {
     const message = "config policy.quorum: requires a relay (AGENT_SYNC_URL)";
     yield { settings: ["policy", "relay"], message };
   }
-  if (delegation && relay === undefined) {
-    const message = "delegation: requires a relay (AGENT_SYNC_URL)";
-    yield { settings: ["delegation", "relay"], message };
+  for (const setting of ["delegation", "ledgers"] as const) {
+    if (!config[setting] || relay !== undefined) continue;
+    const message = `${setting}: requires a relay (AGENT_SYNC_URL)`;
+    yield { settings: [setting, "relay"], message };
   }
   if (selfTest && relay === undefined) {
     yield { settings: ["relay"], message: "--self-test: requires a relay (AGENT_SYNC_URL)" };

@@ -1,4 +1,5 @@
 import { sha256Hex } from "@agent/crypto";
+import { verifyLedger } from "@agent/ledger";
 import { signReceipt, verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
@@ -19,15 +20,27 @@ import type { DelegateTask } from "./delegation/delegation.ts";
 import { directExecutor } from "./executors/direct.ts";
 import type { Executor } from "./executor.ts";
 import { createTaskRunner, type RunOptions } from "./run-task.ts";
+import type { SignedWork } from "./sign-work.ts";
 import type { WorkTask } from "./task.ts";
 import { buildTestOffer } from "../testing/tools/test-offer.ts";
 
 const identity = createTestIdentity();
 
-function runner(
-  tool: RegisteredTool,
-  options: { taskTimeoutMs?: number; delegateTask?: DelegateTask; executor?: Executor } = {},
-) {
+interface RunnerOptions {
+  readonly taskTimeoutMs?: number;
+  readonly delegateTask?: DelegateTask;
+  readonly executor?: Executor;
+  readonly signsLedgers?: boolean;
+}
+
+function runner(tool: RegisteredTool, options: RunnerOptions = {}) {
+  const run = signer(tool, options);
+  return async (task: Partial<WorkTask> = {}, given: Partial<RunOptions> = {}) =>
+    (await run(task, given)).receipt;
+}
+
+/** Returns a runner whose work has the receipt and, with `signsLedgers`, the ledger of a task. */
+function signer(tool: RegisteredTool, options: RunnerOptions = {}) {
   const runtime = createSystemRuntime(silentLog);
   const registry = createRegistry([tool]);
   const run = createTaskRunner({
@@ -42,6 +55,7 @@ function runner(
     }),
     executor: options.executor ?? directExecutor,
     delegateTask: options.delegateTask,
+    signsLedgers: options.signsLedgers,
     taskTimeoutMs: options.taskTimeoutMs ?? 5_000,
     runtime,
   });
@@ -273,4 +287,43 @@ test("E10: large receipts of subcontractors do not fail the task that delegated"
   const receipt = await runner(many, { delegateTask })();
   expect(receipt).toMatchObject({ status: "completed", delegation_receipts: [big] });
   expect(isSigned(receipt)).toBe(true);
+});
+
+describe("ledgers", () => {
+  const relayTask = { taskId: "r", relayTaskId: "r" };
+  const eventsOf = ({ ledger }: SignedWork) => ledger?.timeline.map(({ type }) => type);
+
+  test("a relay task gets a ledger that states its tool calls", async () => {
+    const signed = await signer(shoutTool, { signsLedgers: true })(relayTask);
+    expect(verifyLedger(signed.ledger ?? {}, { publicKey: identity.publicKey })).toMatchObject({
+      valid: true,
+    });
+    expect(eventsOf(signed)).toEqual([
+      "goal_started",
+      "tool_invoked",
+      "tool_result",
+      "goal_completed",
+    ]);
+  });
+
+  test.each([
+    ["agent does not sign ledgers", false, relayTask, {}],
+    ["task has no relay that could store it", true, {}, {}],
+    ["task is denied before it runs", true, relayTask, { refusal: "not for you" }],
+  ])("there is no ledger if the %s", async (_, signsLedgers, task, given) => {
+    expect(await signer(shoutTool, { signsLedgers })(task, given)).not.toHaveProperty("ledger");
+  });
+
+  test("the ledger of a task past its time limit states the tool as invoked and the goal as failed", async () => {
+    const run = signer(createHangingTool(), { signsLedgers: true, taskTimeoutMs: 20 });
+    const signed = await run(relayTask);
+    expect(eventsOf(signed)).toEqual(["goal_started", "tool_invoked", "goal_completed"]);
+    expect(signed.ledger?.status).toBe("failed");
+  });
+
+  test("a tool outside the scope of the delegation is not stated", async () => {
+    const run = signer(shoutTool, { signsLedgers: true });
+    const signed = await run({ ...relayTask, scope: ["other"] });
+    expect(eventsOf(signed)).toEqual(["goal_started", "goal_completed"]);
+  });
 });

@@ -11,10 +11,13 @@ import {
 import type { Runtime } from "../runtime.ts";
 import type { CallTool } from "../tools/calling/call-tool.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
-import { buildReceipt, type StartedTask } from "./build-receipt.ts";
+import type { StartedTask } from "./build-receipt.ts";
 import { withDeadline } from "./deadline.ts";
 import type { Delegate, DelegateTask } from "./delegation/delegation.ts";
 import type { Executor, Outcome, Toolbox } from "./executor.ts";
+import { recordCalls } from "./ledger/record-calls.ts";
+import { createTimeline } from "./ledger/timeline.ts";
+import { signWork, type Execution, type SignedWork } from "./sign-work.ts";
 import type { WorkTask } from "./task.ts";
 import { createToolbox } from "./tool-access/toolbox.ts";
 import { WorkWithdrawn } from "./abort-reasons.ts";
@@ -31,6 +34,8 @@ export interface TaskRunnerParts {
   readonly delegateTask: DelegateTask | undefined;
   /** Called with the hash of each receipt; the receipt leaves the agent when it resolves. */
   readonly recordSigned?: ((receiptHash: string) => Promise<void>) | undefined;
+  /** Whether relay tasks get a ledger as well; absent: they do not. */
+  readonly signsLedgers?: boolean | undefined;
   readonly taskTimeoutMs: number;
   readonly runtime: Runtime;
 }
@@ -46,7 +51,7 @@ export interface RunOptions {
  * Runs a task to its end and signs the receipt, also for a task that fails, times out or is
  * cancelled. Rejects with `WorkWithdrawn` or `WorkPostponed` for work that gets no receipt.
  */
-export type RunTask = (task: WorkTask, options: RunOptions) => Promise<ExecutionReceipt>;
+export type RunTask = (task: WorkTask, options: RunOptions) => Promise<SignedWork>;
 
 export function createTaskRunner(parts: TaskRunnerParts): RunTask {
   const { identity, offer, callTool, executor, delegateTask, runtime } = parts;
@@ -65,9 +70,13 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
       (allTools.length > 0 && tools.length === 0 && executor.answersWithoutTools !== true
         ? "This agent does not offer any of its tools"
         : undefined);
-    if (refusal !== undefined) return signOutcome(task, { status: "denied", result: refusal }, {});
+    if (refusal !== undefined) return sign(task, { status: "denied", result: refusal }, {});
     const used = new Set<string>();
     const nested: ExecutionReceipt[] = [];
+    const timeline =
+      parts.signsLedgers === true && task.relayTaskId !== undefined
+        ? createTimeline(task.relayTaskId, runtime.now)
+        : undefined;
     const ms = Math.min(parts.taskTimeoutMs, task.wallClockMs ?? Infinity);
 
     const timed = await withDeadline({ runtime, ms, cancel }, async (signal) => {
@@ -82,7 +91,7 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
           has: (name) => allTools.some((tool) => tool.name === name),
           hasSeveralPrices: offer.hasSeveralPrices,
         },
-        callTool,
+        callTool: timeline === undefined ? callTool : recordCalls(callTool, timeline),
         context,
         rights: task,
         used,
@@ -93,7 +102,7 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     // Withdrawn work has no result that a receipt could state.
     if (!timed.ok && cancel?.reason instanceof WorkWithdrawn) throw cancel.reason;
     const outcome = timed.ok ? timed.value : buildStoppedOutcome(timed.reason, ms);
-    return signOutcome(task, outcome, { used: [...used], nested });
+    return sign(task, outcome, { used: [...used], nested, timeline });
   };
 
   async function runExecutor(
@@ -110,22 +119,18 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     }
   }
 
-  async function signOutcome(
+  async function sign(
     task: StartedTask,
     outcome: Outcome,
-    { used = [], nested = [] }: { used?: readonly string[]; nested?: readonly ExecutionReceipt[] },
-  ): Promise<ExecutionReceipt> {
-    const end = { outcome, toolsUsed: used, nested, completedAt: runtime.now() };
-    const receipt = buildReceipt(task, end, { identity, deviceId: parts.deviceId() });
-    const leftOut = nested.length - (receipt.delegation_receipts?.length ?? 0);
-    if (leftOut > 0) {
-      runtime.log("warn", "receipt.nested_left_out", {
-        correlationId: task.taskId,
-        count: leftOut,
-      });
-    }
-    await parts.recordSigned?.(hashReceipt(receipt));
-    return receipt;
+    execution: Execution,
+  ): Promise<SignedWork> {
+    const signed = signWork(task, outcome, execution, {
+      identity,
+      deviceId: parts.deviceId(),
+      runtime,
+    });
+    await parts.recordSigned?.(hashReceipt(signed.receipt));
+    return signed;
   }
 }
 

@@ -18,7 +18,7 @@ function newTasks() {
       new Promise((resolve) => {
         cancel?.addEventListener("abort", () => {
           reasons.push(cancel.reason);
-          resolve(buildTestReceipt(taskId));
+          resolve({ receipt: buildTestReceipt(taskId) });
         });
       }),
     checkDelegation: async () => ({ ok: true, rights: {} }),

@@ -1,9 +1,9 @@
 import { uuidV7 } from "@agent/crypto";
-import type { ExecutionReceipt } from "@agent/receipts";
 import type { Caller } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
 import type { CheckDelegation } from "./delegation/delegation-scope.ts";
 import type { RunTask } from "./run-task.ts";
+import type { SignedWork } from "./sign-work.ts";
 import { WorkPostponed } from "./work-postponed.ts";
 import type { WorkTask } from "./task.ts";
 import type { NewWork } from "./work.ts";
@@ -14,7 +14,7 @@ export interface RunningTasks {
    * Runs the work within its delegation scope; aborting `signal` cancels it. Rejects with
    * `WorkPostponed` while the scope cannot be checked.
    */
-  runWork(work: NewWork, caller: Caller, signal?: AbortSignal): Promise<ExecutionReceipt>;
+  runWork(work: NewWork, caller: Caller, signal?: AbortSignal): Promise<SignedWork>;
   /** Cancels a running task for `reason`; returns false when no task of this id runs. */
   abort(taskId: string, reason?: Error): boolean;
   /** Gives running tasks `graceMs` to finish, then cancels them. Resolves when no task runs. */
@@ -29,7 +29,7 @@ export function createRunningTasks(parts: {
   const { run, checkDelegation, runtime } = parts;
   const stopping = new AbortController();
   const controllers = new Map<string, AbortController>();
-  const unfinished = new Set<Promise<ExecutionReceipt>>();
+  const unfinished = new Set<Promise<SignedWork>>();
 
   return {
     async runWork(work, caller, signal) {

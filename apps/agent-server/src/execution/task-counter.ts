@@ -23,10 +23,10 @@ export function createTaskCounter(): TaskCounter {
     countRuns: (run) => async (task, options) => {
       active++;
       try {
-        const receipt = await run(task, options);
-        if (receipt.status === "completed") completed++;
+        const signed = await run(task, options);
+        if (signed.receipt.status === "completed") completed++;
         else failed++;
-        return receipt;
+        return signed;
       } finally {
         active--;
       }

@@ -76,7 +76,7 @@ test("each receipt of a relay task is passed to delivery, whichever caller reque
   const delivered: unknown[] = [];
   const { receipt } = await completed();
   const work = createWork({
-    run: async () => receipt,
+    run: async () => ({ receipt }),
     checkDelegation: async () => ({ ok: true, rights: {} }),
     runtime: createSystemRuntime(silentLog),
     deliver: (one, target) => void delivered.push([one, target]),
@@ -86,8 +86,8 @@ test("each receipt of a relay task is passed to delivery, whichever caller reque
   await work.accept(newWork("p", "b"), { caller: owner });
   await work.accept({ ...newWork("p", "a"), targetAgentId: "target" }, { caller: relay });
   expect(delivered).toEqual([
-    [receipt, undefined],
-    [receipt, "target"],
+    [{ receipt }, undefined],
+    [{ receipt }, "target"],
   ]);
 });
 
@@ -245,7 +245,7 @@ function homeThatDelivers(delivered: ExecutionReceipt[]): RelayFeatures {
     deviceId: () => undefined,
     delegateTask: async () => ({ ok: false, error: "This agent does not delegate" }),
     findIssuerKey: async () => ({ status: "unknown" }),
-    deliverReceipt: (receipt) => void delivered.push(receipt),
+    deliverWork: ({ receipt }) => void delivered.push(receipt),
     findUndelivered: () => undefined,
   };
 }

@@ -5,6 +5,7 @@ import type { Runtime } from "../runtime.ts";
 import type { CheckDelegation } from "./delegation/delegation-scope.ts";
 import { createSingleFlight } from "./single-flight.ts";
 import type { RunTask } from "./run-task.ts";
+import type { SignedWork } from "./sign-work.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { CallCancelled, WorkWithdrawn } from "./abort-reasons.ts";
 import { WorkPostponed } from "./work-postponed.ts";
@@ -26,8 +27,8 @@ export interface NewWork {
   readonly wallClockMs?: number;
 }
 
-/** Delivers a receipt to the relay; the executor may not know the target agent. */
-export type DeliverReceipt = (receipt: ExecutionReceipt, targetAgentId: string | undefined) => void;
+/** Delivers signed work to the relay; the executor may not know the target agent. */
+export type DeliverWork = (work: SignedWork, targetAgentId: string | undefined) => void;
 
 export type WorkAnswer =
   | { readonly ok: true; readonly receipt: ExecutionReceipt }
@@ -61,8 +62,8 @@ export interface WorkParts {
   readonly run: RunTask;
   readonly checkDelegation: CheckDelegation;
   readonly runtime: Runtime;
-  /** Receives each receipt of a relay task, because its caller may be gone by then. */
-  readonly deliver: DeliverReceipt | undefined;
+  /** Receives the signed work of each relay task, because its caller may be gone by then. */
+  readonly deliver: DeliverWork | undefined;
   /** Finds a receipt of this run or the last that is not delivered yet. */
   readonly undelivered?: ((relayTaskId: string) => ExecutionReceipt | undefined) | undefined;
   /** Asked when the relay closes a call: either the relay stops or the task was cancelled. */
@@ -75,7 +76,7 @@ export interface WorkParts {
 export function createWork(parts: WorkParts): Work {
   const { run, checkDelegation, runtime, deliver, undelivered = () => undefined } = parts;
   const { isWanted = async () => false, release } = parts;
-  const singleFlight = createSingleFlight<ExecutionReceipt>(CACHE_SIZE);
+  const singleFlight = createSingleFlight<SignedWork>(CACHE_SIZE);
   const running = createRunningTasks({ run, checkDelegation, runtime });
   let closed = false;
 
@@ -91,6 +92,15 @@ export function createWork(parts: WorkParts): Work {
     });
   }
 
+  /** Starts the work on a relay task, unless it runs or has a receipt that is not delivered yet. */
+  function joinWork(relayTaskId: string, work: NewWork, caller: Caller) {
+    const fingerprint = sha256Hex(work.prompt);
+    const receipt = undelivered(relayTaskId);
+    return receipt === undefined
+      ? singleFlight.run(relayTaskId, fingerprint, () => running.runWork(work, caller))
+      : { ok: receipt.prompt_hash === fingerprint, value: { receipt } };
+  }
+
   return {
     async accept(work, { caller, signal }) {
       if (closed) return { ok: false, error: "This agent is shutting down" };
@@ -98,22 +108,12 @@ export function createWork(parts: WorkParts): Work {
       if (relayTaskId === undefined) {
         return running
           .runWork(work, caller, signal)
-          .then((receipt): WorkAnswer => ({ ok: true, receipt }), refusePostponed);
+          .then(({ receipt }): WorkAnswer => ({ ok: true, receipt }), refusePostponed);
       }
       // A receipt that names a relay's task can end that task, so only its relay and the owner may
       // choose the prompt.
-      if (caller.kind === "agent") {
-        return {
-          ok: false,
-          error: "relay_task_id is accepted only from the agent's relay and the owner",
-        };
-      }
-      const fingerprint = sha256Hex(work.prompt);
-      const undeliveredReceipt = undelivered(relayTaskId);
-      const answer =
-        undeliveredReceipt === undefined
-          ? singleFlight.run(relayTaskId, fingerprint, () => running.runWork(work, caller))
-          : { ok: undeliveredReceipt.prompt_hash === fingerprint, value: undeliveredReceipt };
+      if (caller.kind === "agent") return NOT_FROM_RELAY;
+      const answer = joinWork(relayTaskId, work, caller);
       if (!answer.ok) {
         return { ok: false, error: "This relay_task_id was used with another prompt before" };
       }
@@ -124,9 +124,9 @@ export function createWork(parts: WorkParts): Work {
         else withdraw(relayTaskId);
       });
       try {
-        const receipt = await answer.value;
-        deliver?.(receipt, work.targetAgentId);
-        return { ok: true, receipt };
+        const signed = await answer.value;
+        deliver?.(signed, work.targetAgentId);
+        return { ok: true, receipt: signed.receipt };
       } catch (cause) {
         if (!(cause instanceof WorkWithdrawn)) return refusePostponed(cause);
         if (signal?.aborted === true && caller.kind === "relay") void release?.(relayTaskId);
@@ -138,7 +138,7 @@ export function createWork(parts: WorkParts): Work {
 
     withdraw,
 
-    find: (relayTaskId) => singleFlight.find(relayTaskId),
+    find: (relayTaskId) => singleFlight.find(relayTaskId)?.then(({ receipt }) => receipt),
 
     cancel(relayTaskId) {
       running.abort(relayTaskId);
@@ -150,6 +150,11 @@ export function createWork(parts: WorkParts): Work {
     },
   };
 }
+
+const NOT_FROM_RELAY: WorkAnswer = {
+  ok: false,
+  error: "relay_task_id is accepted only from the agent's relay and the owner",
+};
 
 /** Answers for work without a receipt, which its sender may offer again. */
 function refusePostponed(cause: unknown): WorkAnswer {

@@ -71,6 +71,9 @@ export const configTemplate = `// The settings of an agent; comments are allowed
   // The owner may let other agents work and pay them from this agent's account: tools delegate_task, balance, ...
   // "delegation": true,
 
+  // The agent signs what it did for each relay task, tool calls and delegations, and stores that at the relay.
+  // "ledgers": true,
+
   // "agent_type": "service",
   // "taskTimeoutMs": 300000,
   // "syncIntervalMs": 30000,

@@ -107,7 +107,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   const send = createPacedSend((message) => socket.send(message), runtime);
   const receiptSender = createReceiptSender({ agentId, send, client, runtime });
   const receiptStore = createReceiptStore({ path, relayUrl: url, agentId, runtime });
-  const outbox = createOutbox({ post: receiptSender.post, store: receiptStore, runtime });
+  const outbox = createOutbox({ sender: receiptSender, store: receiptStore, runtime });
   const unsentReceipts = await loadUnsentReceipts(receiptStore, runtime);
   const signedLog = await openSignedLog(options.signedLogPath, runtime);
   const monitor = openMonitor(options, { membership, signedLog });
@@ -137,7 +137,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     ...ownerParts,
     gradient: () => credentials.gradient(),
     recordSigned: signedLog.record,
-    deliverReceipt: outbox.deliver,
+    deliverWork: outbox.deliver,
     findUndelivered: outbox.findReceipt,
     start({ work, counts, endpointUrl }) {
       housekeeping.start(counts);

@@ -72,7 +72,7 @@ async function run(replies: Reply[], { tools = [shoutTool], ...given }: Given = 
     taskTimeoutMs: given.taskTimeoutMs ?? 90_000,
     runtime,
   });
-  const receipt = await runTask(
+  const { receipt } = await runTask(
     {
       taskId: "t",
       prompt: "shout hi",

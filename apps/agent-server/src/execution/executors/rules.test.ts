@@ -196,13 +196,16 @@ test("a step outside the scope of the delegation does not run, and the task is d
     runtime,
   });
   const task = { taskId: "t", requiredCapabilities: [], submittedAt: Date.now(), scope: ["shout"] };
-  const both = await run({ ...task, prompt: "shout hi, then failing" }, { caller: owner });
+  const { receipt: both } = await run(
+    { ...task, prompt: "shout hi, then failing" },
+    { caller: owner },
+  );
   expect(both).toMatchObject({
     status: "denied",
     tools_used: ["shout"],
     delegated_scope: "shout",
   });
-  const one = await run({ ...task, prompt: "shout hi" }, { caller: owner });
+  const { receipt: one } = await run({ ...task, prompt: "shout hi" }, { caller: owner });
   expect(one).toMatchObject({ status: "completed", result: "HI" });
 });
 

@@ -1,15 +1,9 @@
-import type { CallAnswer, CallTool, FailureKind } from "../../tools/calling/call-tool.ts";
+import type { CallAnswer, CallTool } from "../../tools/calling/call-tool.ts";
 import type { ToolContext } from "../../tools/definition.ts";
 import type { Toolbox } from "../executor.ts";
 import type { WorkTask } from "../task.ts";
 import { WorkPostponed } from "../work-postponed.ts";
-
-const notRunKinds: ReadonlySet<FailureKind> = new Set([
-  "unknown",
-  "invalid",
-  "denied",
-  "unavailable",
-]);
+import { hasToolRun } from "./has-tool-run.ts";
 
 /**
  * Binds the owner's tools to one task; the names of tools that ran are added to `used`. A call that
@@ -40,7 +34,7 @@ export function createToolbox(options: {
       const wasUsed = used.has(name);
       used.add(name);
       const answer = await callTool(name, args, context);
-      if (!answer.ok && notRunKinds.has(answer.kind) && !wasUsed) used.delete(name);
+      if (!hasToolRun(answer) && !wasUsed) used.delete(name);
       if (!answer.ok && answer.kind === "unavailable" && used.size === 0) {
         throw new WorkPostponed(answer.error);
       }

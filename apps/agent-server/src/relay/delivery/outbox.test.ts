@@ -2,7 +2,7 @@ import type { CallRefusal } from "@agent/client";
 import { createManualClock } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
 import { createSystemRuntime } from "../../runtime.ts";
-import { buildTestReceipt } from "../../testing/tools/test-receipt.ts";
+import { buildTestLedger, buildTestReceipt } from "../../testing/tools/test-receipt.ts";
 import { createOutbox } from "./outbox.ts";
 import type { SendReceiptResult } from "./receipt-sender.ts";
 import type { PendingReceipt } from "./receipt-store.ts";
@@ -28,15 +28,30 @@ function memoryStore() {
 
 /** Gives these answers in order, and repeats the last one. */
 function outboxWith(...answers: SendReceiptResult[]) {
+  return outboxOf({ receipt: answers });
+}
+
+/** Gives the answers of each document in order, and repeats its last one. */
+function outboxOf(answers: { receipt: SendReceiptResult[]; ledger?: SendReceiptResult[] }) {
   const { stored, store } = memoryStore();
   const clock = createManualClock();
   const start = clock.now();
   const tries: number[] = [];
+  const posted: string[] = [];
   const events: string[] = [];
+  function answer(document: "receipt" | "ledger"): SendReceiptResult {
+    posted.push(document);
+    const given = answers[document] ?? [];
+    const count = posted.filter((one) => one === document).length;
+    return given[Math.min(count, given.length) - 1] ?? accepted;
+  }
   const outbox = createOutbox({
-    post: async () => {
-      tries.push(clock.now() - start);
-      return answers[Math.min(tries.length, answers.length) - 1] ?? accepted;
+    sender: {
+      post: async () => {
+        tries.push(clock.now() - start);
+        return answer("receipt");
+      },
+      postLedger: async () => answer("ledger"),
     },
     store,
     runtime: {
@@ -49,10 +64,15 @@ function outboxWith(...answers: SendReceiptResult[]) {
   });
   /** Delivers a receipt and waits for the end of the first attempt. */
   const deliver = async (taskId: string) => {
-    outbox.deliver(buildTestReceipt(taskId), "target");
+    outbox.deliver({ receipt: buildTestReceipt(taskId) }, "target");
     await clock.advance(0);
   };
-  return { clock, deliver, events, stored, outbox, store, tries };
+  const deliverWithLedger = async (taskId: string) => {
+    const work = { receipt: buildTestReceipt(taskId), ledger: buildTestLedger(taskId) };
+    outbox.deliver(work, "target");
+    await clock.advance(0);
+  };
+  return { clock, deliver, deliverWithLedger, events, posted, stored, outbox, store, tries };
 }
 
 describe("a receipt is posted", () => {
@@ -93,7 +113,7 @@ describe("a receipt is posted", () => {
 
   test("one task has one attempt at a time", async () => {
     const { deliver, outbox, tries } = outboxWith(accepted);
-    outbox.deliver(buildTestReceipt("t"), "target");
+    outbox.deliver({ receipt: buildTestReceipt("t") }, "target");
     await deliver("t");
     await deliver("u");
     expect(tries).toHaveLength(2);
@@ -198,5 +218,45 @@ describe("when the relay is reachable again", () => {
     outbox.flush();
     await clock.advance(29_000);
     expect(tries).toHaveLength(1);
+  });
+});
+
+describe("a ledger", () => {
+  test("a ledger is posted before its receipt, and both leave the store", async () => {
+    const { deliverWithLedger, events, posted, stored } = outboxOf({ receipt: [accepted] });
+    await deliverWithLedger("t");
+    expect(posted).toEqual(["ledger", "receipt"]);
+    expect(events).toEqual(["ledger.delivered", "receipt.delivered"]);
+    expect(stored.size).toBe(0);
+  });
+
+  test("a ledger that the relay refuses for good does not hold up its receipt", async () => {
+    const ledger = [refusal(409, "ledger.not_extended")];
+    const { deliverWithLedger, events, outbox } = outboxOf({ receipt: [accepted], ledger });
+    await deliverWithLedger("t");
+    expect(events).toEqual(["ledger.refused", "receipt.delivered"]);
+    expect(outbox.size).toBe(0);
+  });
+
+  test("a receipt does not wait for a ledger that is accepted later, and is not posted again", async () => {
+    const ledger = [refusal(429, "rate.limited", 30), accepted];
+    const { clock, deliverWithLedger, outbox, posted, stored } = outboxOf({
+      receipt: [accepted],
+      ledger,
+    });
+    await deliverWithLedger("t");
+    expect(posted).toEqual(["ledger", "receipt"]);
+    expect(stored.size).toBe(1);
+    await clock.advance(31_000);
+    expect(posted).toEqual(["ledger", "receipt", "ledger"]);
+    expect([outbox.size, stored.size]).toEqual([0, 0]);
+  });
+
+  test("a ledger of the last run is posted again with its receipt", async () => {
+    const { clock, outbox, posted } = outboxOf({ receipt: [accepted] });
+    const receipt = buildTestReceipt("t");
+    outbox.resume([{ receipt, ledger: buildTestLedger("t"), targetAgentId: "target" }]);
+    await clock.advance(0);
+    expect(posted).toEqual(["ledger", "receipt"]);
   });
 });

@@ -1,18 +1,17 @@
 import type { ExecutionReceipt } from "@agent/receipts";
-import type { DeliverReceipt } from "../../execution/work.ts";
+import type { DeliverWork } from "../../execution/work.ts";
 import type { Runtime } from "../../runtime.ts";
-import { isFinalRefusal } from "../is-final-refusal.ts";
-import { retryDelayMs } from "../retry-delay.ts";
 import { createPauses } from "./pauses.ts";
+import { postUntilDecided, type Document } from "./post-until-decided.ts";
 import type { ReceiptSender } from "./receipt-sender.ts";
 import type { PendingReceipt, ReceiptStore } from "./receipt-store.ts";
 
 export interface Outbox {
   /**
-   * Posts the receipt until the relay accepts it or refuses it for good, also after a restart of
-   * the agent.
+   * Posts the receipt, and its ledger before it, until the relay accepts them or refuses them for good, also
+   * after a restart of the agent.
    */
-  readonly deliver: DeliverReceipt;
+  readonly deliver: DeliverWork;
   /** Resumes the deliveries that the last run of the agent left. */
   readonly resume: (left: readonly PendingReceipt[]) => void;
   /** Finds the receipt of a relay task that is not delivered yet. */
@@ -29,16 +28,14 @@ interface Delivery {
   done: Promise<void>;
 }
 
-const MAX_RETRY_DELAY_MS = 60_000;
-
 interface OutboxParts {
-  readonly post: ReceiptSender["post"];
+  readonly sender: Pick<ReceiptSender, "post" | "postLedger">;
   readonly store: ReceiptStore;
   readonly runtime: Runtime;
 }
 
 /** Creates the outbox of receipts for the relay, with one sequence of attempts per task. */
-export function createOutbox({ post, store, runtime }: OutboxParts): Outbox {
+export function createOutbox({ sender, store, runtime }: OutboxParts): Outbox {
   const pending = new Map<string, Delivery>();
   const pauses = createPauses(runtime);
   let stopped = false;
@@ -63,37 +60,28 @@ export function createOutbox({ post, store, runtime }: OutboxParts): Outbox {
     const saving = saved.catch((cause: unknown) => {
       runtime.log("error", "receipt.not_kept", { correlationId: taskId, cause: String(cause) });
     });
-    const isFinished = await postUntilFinal(pendingReceipt);
+    const isFinished = await postUntilDecided(listDocuments(pendingReceipt), {
+      taskId,
+      pauses,
+      isStopped: () => stopped,
+      runtime,
+    });
     await saving;
     if (isFinished) await store.delete(taskId);
   }
 
-  /** Returns true when no further attempt is needed. */
-  async function postUntilFinal({ receipt, targetAgentId }: PendingReceipt): Promise<boolean> {
-    const { task_id: taskId } = receipt;
-    for (let attempt = 0; !stopped; attempt++) {
-      const answer = await post(receipt, targetAgentId);
-      if (answer.ok) {
-        const { status } = answer;
-        runtime.log("info", "receipt.delivered", { correlationId: taskId, status });
-        return true;
-      }
-      const { code, status } = answer;
-      if (isFinalRefusal(answer)) {
-        runtime.log("error", "receipt.refused", { correlationId: taskId, code, status });
-        return true;
-      }
-      runtime.log("debug", "receipt.retry", { correlationId: taskId, code, status });
-      const delay = retryDelayMs(attempt, answer, { runtime, capMs: MAX_RETRY_DELAY_MS });
-      await pauses.wait(delay, { unreachable: status === 0 });
-    }
-    return false;
+  /** The ledger is first, because a settlement names the one that is stored when the receipt arrives. */
+  function listDocuments({ receipt, ledger, targetAgentId }: PendingReceipt): readonly Document[] {
+    const post = () => sender.post(receipt, targetAgentId);
+    const document: Document = { name: "receipt", post };
+    if (ledger === undefined) return [document];
+    return [{ name: "ledger", post: () => sender.postLedger(ledger) }, document];
   }
 
   return {
-    deliver(receipt, targetAgentId) {
-      if (pending.has(receipt.task_id)) return;
-      const pendingReceipt = { receipt, targetAgentId };
+    deliver(work, targetAgentId) {
+      if (pending.has(work.receipt.task_id)) return;
+      const pendingReceipt = { ...work, targetAgentId };
       startDelivery(pendingReceipt, store.save(pendingReceipt));
     },
     resume(left) {

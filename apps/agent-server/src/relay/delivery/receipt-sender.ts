@@ -1,4 +1,5 @@
 import type { CallRefusal, RelayClient } from "@agent/client";
+import type { SignedLedger } from "@agent/ledger";
 import type { ExecutionReceipt } from "@agent/receipts";
 import { errors, type Code, type ServerMessage } from "@agent/wire";
 import type { Runtime } from "../../runtime.ts";
@@ -15,6 +16,8 @@ export interface ReceiptSender {
     receipt: ExecutionReceipt,
     targetAgentId: string | undefined,
   ) => Promise<SendReceiptResult>;
+  /** Makes one attempt over HTTP. */
+  readonly postLedger: (ledger: SignedLedger) => Promise<SendReceiptResult>;
   /** Receives the relay's messages on the socket. */
   readonly onMessage: (message: ServerMessage) => void;
   /** Sends the receipts that the lost socket did not answer over HTTP at once. */
@@ -66,6 +69,11 @@ export function createReceiptSender(parts: {
   return {
     post: async (receipt, agentId) =>
       (await sendOverSocket(receipt)) ?? (await sendOverHttp(receipt, agentId)),
+    async postLedger(ledger) {
+      const answer = await client()?.storeLedger({ params: { agentId: self }, body: ledger });
+      if (answer === undefined) return NOT_REACHED_REFUSAL;
+      return answer.ok ? { ok: true, status: "stored" } : answer;
+    },
     onDown() {
       for (const finish of pendingAnswers.values()) finish(undefined);
     },

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { buildTestReceipt } from "../../testing/tools/test-receipt.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { buildTestLedger, buildTestReceipt } from "../../testing/tools/test-receipt.ts";
 import { createReceiptStore } from "./receipt-store.ts";
 
 const relayUrl = "http://relay.test";
@@ -81,4 +81,23 @@ test("the creation of the folder is retried after a failure", async () => {
   await rm(path);
   await store.save(pendingReceipt("a"));
   expect(await store.load()).toHaveLength(1);
+});
+
+describe("a stored ledger", () => {
+  test("a ledger is loaded together with the receipt that it was stored with", async () => {
+    const both = { ...pendingReceipt("a"), ledger: buildTestLedger("a") };
+    await storeOf().save(both);
+    expect(await storeOf().load()).toEqual([both]);
+  });
+
+  test.each([
+    ["no ledger", { spec: "x" }],
+    ["without a signature", { ...buildTestLedger("a"), signature: undefined }],
+  ])("a ledger that is %s is left out, and its receipt is loaded", async (_, ledger) => {
+    await storeOf().save(pendingReceipt("a"));
+    const [name] = (await readdir(path)).filter((one) => one.endsWith(".json"));
+    const file = join(path, name ?? "");
+    await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, "utf8")), ledger }));
+    expect(await storeOf().load()).toEqual([pendingReceipt("a")]);
+  });
 });

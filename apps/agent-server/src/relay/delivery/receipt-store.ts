@@ -1,5 +1,6 @@
 import { sha256Hex } from "@agent/crypto";
 import { isMissingFile } from "@agent/crypto/private-file";
+import { parseLedger, type SignedLedger } from "@agent/ledger";
 import { parseReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,10 +8,12 @@ import { createPrivateFolder, writePrivateFile } from "../../files/private-file.
 import type { Runtime } from "../../runtime.ts";
 
 /**
- * An undelivered receipt, and the agent under whose path the relay expects it, if that is known.
+ * An undelivered receipt, its ledger if the agent signs ledgers, and the agent under whose path the relay
+ * expects the receipt, if that is known.
  */
 export interface PendingReceipt {
   readonly receipt: ExecutionReceipt;
+  readonly ledger?: SignedLedger;
   readonly targetAgentId: string | undefined;
 }
 
@@ -53,14 +56,14 @@ export function createReceiptStore(options: {
         .filter((pendingReceipt) => pendingReceipt !== undefined)
         .toSorted((a, b) => a.receipt.completed_at - b.receipt.completed_at);
     },
-    async save({ receipt, targetAgentId }) {
+    async save({ receipt, ledger, targetAgentId }) {
       folderReady ??= createPrivateFolder(path).catch((cause: unknown) => {
         folderReady = undefined;
         throw cause;
       });
       await folderReady;
-      const pendingReceipt = { relay_url: relayUrl, target_agent_id: targetAgentId, receipt };
-      await writePrivateFile(buildFilePath(receipt.task_id), pendingReceipt);
+      const file = { relay_url: relayUrl, target_agent_id: targetAgentId, receipt, ledger };
+      await writePrivateFile(buildFilePath(receipt.task_id), file);
     },
     delete: (taskId) => rm(buildFilePath(taskId), { force: true }),
   };
@@ -89,9 +92,18 @@ function parseReceiptFile(
     relay_url: relayUrl,
     target_agent_id: targetAgentId,
     receipt,
+    ledger,
   } = value as Partial<Record<string, unknown>>;
   const parsed = parseReceipt(receipt);
   if (typeof relayUrl !== "string" || !parsed.ok) return null;
   if (typeof targetAgentId !== "string" && targetAgentId !== undefined) return null;
-  return { relayUrl, pendingReceipt: { receipt: parsed.receipt, targetAgentId } };
+  const pendingReceipt = { receipt: parsed.receipt, targetAgentId, ...readLedger(ledger) };
+  return { relayUrl, pendingReceipt };
+}
+
+/** An unreadable ledger is left out, because the receipt beside it is worth money. */
+function readLedger(value: unknown): { ledger?: SignedLedger } {
+  const parsed = parseLedger(value);
+  if (!parsed.ok || parsed.ledger.signature === undefined) return {};
+  return { ledger: { ...parsed.ledger, signature: parsed.ledger.signature } };
 }

@@ -1,0 +1,73 @@
+import { hashArgs, type LedgerEvent, type LedgerStatus } from "@agent/ledger";
+import { CanonicalJsonError } from "@agent/crypto";
+
+/** A tool call that the timeline states as begun. */
+export interface RecordedCall {
+  /** States that the tool has answered. */
+  end(ok: boolean): void;
+  /** Takes the call back, because the tool did not run. */
+  withdraw(): void;
+}
+
+/** Records the events of one task in the order of time. */
+export interface Timeline {
+  beginCall(tool: string, args: unknown): RecordedCall;
+  /** Adds the end of the goal. Returns all events, or undefined if some of them cannot be stated. */
+  finish(status: LedgerStatus): readonly LedgerEvent[] | undefined;
+}
+
+/** More events than fit into one request to a relay. */
+const MAX_EVENTS = 10_000;
+
+/**
+ * Creates the timeline of a goal that starts now. Events stay in order when the clock jumps back. Arguments
+ * that have no canonical JSON, and too many events, leave no timeline, because the rest would pass for all
+ * that happened.
+ */
+export function createTimeline(goalId: string, now: () => number): Timeline {
+  const events = new Set<LedgerEvent>();
+  let lastAt = now();
+  let callCount = 0;
+  let isComplete = true;
+
+  function add(event: Pick<LedgerEvent, "type" | "payload">): LedgerEvent {
+    lastAt = Math.max(lastAt, now());
+    const dated = { timestamp: lastAt, ...event } as LedgerEvent;
+    if (events.size < MAX_EVENTS) events.add(dated);
+    else isComplete = false;
+    return dated;
+  }
+
+  add({ type: "goal_started", payload: { goal_id: goalId } });
+  return {
+    beginCall(tool, args) {
+      const call_id = String(++callCount);
+      const args_hash = hashIfCanonical(args);
+      isComplete &&= args_hash !== undefined;
+      const invoked = add({
+        type: "tool_invoked",
+        payload: { tool, args_hash: args_hash ?? "", call_id },
+      });
+      return {
+        end(ok) {
+          const duration_ms = Math.max(lastAt, now()) - invoked.timestamp;
+          add({ type: "tool_result", payload: { tool, ok, duration_ms, call_id } });
+        },
+        withdraw: () => events.delete(invoked),
+      };
+    },
+    finish(status) {
+      add({ type: "goal_completed", payload: { status } });
+      return isComplete ? [...events] : undefined;
+    },
+  };
+}
+
+function hashIfCanonical(args: unknown): string | undefined {
+  try {
+    return hashArgs(args);
+  } catch (cause) {
+    if (cause instanceof CanonicalJsonError) return undefined;
+    throw cause;
+  }
+}

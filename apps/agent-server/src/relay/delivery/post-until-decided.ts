@@ -1,0 +1,57 @@
+import type { CallRefusal } from "@agent/client";
+import type { Runtime } from "../../runtime.ts";
+import { isFinalRefusal } from "../is-final-refusal.ts";
+import { retryDelayMs } from "../retry-delay.ts";
+import type { Pauses } from "./pauses.ts";
+import type { SendReceiptResult } from "./receipt-sender.ts";
+
+/** A document for the relay; `post` makes one attempt. */
+export interface Document {
+  readonly name: "ledger" | "receipt";
+  readonly post: () => Promise<SendReceiptResult>;
+}
+
+interface PostOptions {
+  readonly taskId: string;
+  readonly pauses: Pauses;
+  readonly isStopped: () => boolean;
+  readonly runtime: Runtime;
+}
+
+const MAX_RETRY_DELAY_MS = 60_000;
+
+/**
+ * Posts documents in order, again and again until the relay has accepted each or refused it for good. A
+ * document does not wait for the acceptance of those before it. Returns false if it was stopped before.
+ */
+export async function postUntilDecided(
+  documents: readonly Document[],
+  { taskId, pauses, isStopped, runtime }: PostOptions,
+): Promise<boolean> {
+  const undecided = new Set(documents);
+  for (let attempt = 0; !isStopped(); attempt++) {
+    let refusal: CallRefusal | undefined;
+    for (const document of undecided) {
+      const answer = await document.post();
+      logAnswer(answer, { name: document.name, taskId, runtime });
+      if (answer.ok || isFinalRefusal(answer)) undecided.delete(document);
+      else refusal = answer;
+    }
+    if (refusal === undefined) return true;
+    const delay = retryDelayMs(attempt, refusal, { runtime, capMs: MAX_RETRY_DELAY_MS });
+    await pauses.wait(delay, { unreachable: refusal.status === 0 });
+  }
+  return false;
+}
+
+function logAnswer(
+  answer: SendReceiptResult,
+  { name, taskId, runtime }: Pick<Document, "name"> & Pick<PostOptions, "taskId" | "runtime">,
+): void {
+  const { status } = answer;
+  const fields = { correlationId: taskId, status };
+  if (answer.ok) return runtime.log("info", `${name}.delivered`, fields);
+  const { code } = answer;
+  if (isFinalRefusal(answer)) runtime.log("error", `${name}.refused`, { ...fields, code });
+  else runtime.log("debug", `${name}.retry`, { ...fields, code });
+}
