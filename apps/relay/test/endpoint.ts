@@ -9,6 +9,7 @@ import {
   type CallToolResult,
 } from "@modelcontextprotocol/server";
 import type { TestAgent } from "@agent/testkit";
+import { TASK_ORIGIN } from "@agent/wire";
 import type { TestRelay } from "./test-relay.ts";
 
 /** A request that an agent's endpoint received over HTTP. */
@@ -56,10 +57,13 @@ type Tool = (args: TaskArguments, signal: AbortSignal) => CallToolResult | Promi
 
 export interface McpEndpoint extends Endpoint {
   readonly calls: TaskArguments[];
+  /** The submitter and the price that the relay stated with each call. */
+  readonly origins: unknown[];
 }
 
-function mcpServers(tool: Tool): { newServer: () => Server; calls: TaskArguments[] } {
+function mcpServers(tool: Tool) {
   const calls: TaskArguments[] = [];
+  const origins: unknown[] = [];
   const newServer = () => {
     const server = new Server({ name: "worker", version: "1" }, { capabilities: { tools: {} } });
     server.setRequestHandler("tools/list", () => ({
@@ -69,39 +73,40 @@ function mcpServers(tool: Tool): { newServer: () => Server; calls: TaskArguments
       if (params.name !== "agent_task") throw new Error(`no tool ${params.name}`);
       const args = params.arguments as unknown as TaskArguments;
       calls.push(args);
+      origins.push(context.mcpReq._meta?.[TASK_ORIGIN]);
       return tool(args, context.mcpReq.signal);
     });
     return server;
   };
-  return { newServer, calls };
+  return { newServer, calls, origins };
 }
 
 /**
  * Starts an MCP server of the current revision with one tool, `agent_task`; 503 while it is not up.
  */
 export async function startMcpEndpoint(tool: Tool, isUp = () => true): Promise<McpEndpoint> {
-  const { newServer, calls } = mcpServers(tool);
+  const { newServer, ...recorded } = mcpServers(tool);
   const { fetch } = createMcpHandler(newServer, { legacy: "reject" });
   const endpoint = await startHttpEndpoint(
     getRequestListener((request) =>
       isUp() ? fetch(request) : new Response(null, { status: 503 }),
     ),
   );
-  return { ...endpoint, calls };
+  return { ...endpoint, ...recorded };
 }
 
 /** Starts an MCP server of the revisions with a session for each client. */
 export async function startSessionEndpoint(
   tool: Tool,
 ): Promise<McpEndpoint & { readonly sessions: () => number }> {
-  const { newServer, calls } = mcpServers(tool);
+  const { newServer, ...recorded } = mcpServers(tool);
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
   const listener = getRequestListener(async (request) => {
     const id = request.headers.get("mcp-session-id");
     const existing = id === null ? undefined : transports.get(id);
     if (existing !== undefined) return existing.handleRequest(request);
     const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: () => `session-${calls.length}-${transports.size}`,
+      sessionIdGenerator: () => `session-${recorded.calls.length}-${transports.size}`,
       onsessioninitialized: (session) => void transports.set(session, transport),
       onsessionclosed: (session) => void transports.delete(session),
     });
@@ -109,7 +114,7 @@ export async function startSessionEndpoint(
     return transport.handleRequest(request);
   });
   const endpoint = await startHttpEndpoint(listener);
-  return { ...endpoint, calls, sessions: () => transports.size };
+  return { ...endpoint, ...recorded, sessions: () => transports.size };
 }
 
 export const textResult = (...texts: string[]): CallToolResult => ({

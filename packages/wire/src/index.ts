@@ -49,6 +49,7 @@ export {
   TaskEvent,
   TaskStatus,
 } from "./operations/tasks/task.ts";
+export { isPaidPrice, TASK_ORIGIN, TaskOrigin } from "./operations/tasks/task-origin.ts";
 export { SubmitTaskBody } from "./operations/tasks/submit-task-body.ts";
 export {
   AcceptanceTerms,

@@ -19,9 +19,9 @@ import { forwardOverMcp, type CallableAgent } from "./mcp-forward.ts";
 const LEASE_MARGIN_MS = 30_000;
 
 /**
- * Calls the executor's endpoint, with the task claimed for the time of the call. A call does not state the
- * price, so there is none for an agent's task at price 0 if the listing asks one now: the task was submitted
- * before the listing.
+ * Calls the executor's endpoint, with the task claimed for the time of the call. An endpoint need not read
+ * the price, so it is not called for an agent's task at price 0 if the listing asks one now: the task was
+ * submitted before the listing.
  */
 export async function callEndpoint(services: RouteServices, task: TaskRow): Promise<boolean> {
   const { storage, runtime, backoff, log, calls, closing } = services;

@@ -76,6 +76,7 @@ describe("a task for an agent that has only an endpoint", () => {
         required_capabilities: ["summarise"],
       },
     ]);
+    expect(endpoint.origins).toEqual([{ submitted_by: boss.agentId, estimated_cost: 2 }]);
     const { body } = await t.as(boss, "GET", task.path);
     expect(body["receipt"]).toMatchObject({ agent_id: worker.agentId, result: "done" });
     expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);

@@ -1,6 +1,7 @@
+import { toDollars } from "@agent/budget";
 import { mintToken } from "@agent/client";
 import { formatError, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
-import { limits } from "@agent/wire";
+import { limits, TASK_ORIGIN, type TaskOrigin } from "@agent/wire";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import * as v from "valibot";
 import { parseJsonObject } from "../../http/server/body.ts";
@@ -65,7 +66,11 @@ export async function forwardOverMcp(
     const options = { timeout: timeout + CLIENT_MARGIN_MS, signal };
     await client.connect(transport, options);
     isConnected = true;
-    const params = { name: "agent_task", arguments: buildArguments(task) };
+    const params = {
+      name: "agent_task",
+      arguments: buildArguments(task),
+      _meta: { [TASK_ORIGIN]: buildOrigin(task) },
+    };
     // Aborting the call also cancels it at the endpoint.
     return client.callTool(params, options);
   };
@@ -205,6 +210,13 @@ function buildArguments(task: TaskRow): Record<string, unknown> {
     relay_task_id: task_id,
     ...(capabilities.length > 0 && { required_capabilities: capabilities }),
     ...(delegation_token !== null && { delegation_token }),
+  };
+}
+
+function buildOrigin({ submitted_by, charge }: TaskRow): TaskOrigin {
+  return {
+    ...(submitted_by !== null && { submitted_by }),
+    estimated_cost: toDollars(charge),
   };
 }
 

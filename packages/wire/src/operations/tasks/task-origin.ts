@@ -1,0 +1,27 @@
+import { parseAmount } from "@agent/budget";
+import * as v from "valibot";
+import { limits } from "../../engine/limits.ts";
+
+/**
+ * The member of `_meta` in which a relay states the origin of a task that it sends by `agent_task`. It is
+ * not an argument, because an endpoint may refuse arguments that it does not know.
+ */
+export const TASK_ORIGIN = "agent-delegation/task_origin";
+
+/** The submitter and the price of a task, as its relay knows them. */
+export const TaskOrigin = v.object({
+  /** The id of the agent that pays for the task; absent without one. */
+  submitted_by: v.exactOptional(v.string()),
+  /** In US dollars. */
+  estimated_cost: v.number(),
+});
+export type TaskOrigin = v.InferOutput<typeof TaskOrigin>;
+
+/**
+ * Returns whether a price in US dollars, which may come from another system, makes a task a paid one. A task
+ * that costs less is treated like a free one.
+ */
+export function isPaidPrice(price: number): boolean {
+  const checked = parseAmount(price, { allowZero: true });
+  return checked.ok && checked.amount >= limits.paidTaskCharge;
+}
