@@ -1,4 +1,5 @@
 import { bytesToHex } from "@agent/crypto";
+import { TASK_ORIGIN } from "@agent/wire";
 import {
   SdkError,
   SdkErrorCode,
@@ -14,6 +15,7 @@ import { createPromptHandlers } from "./prompts/prompt-handlers.ts";
 import { createResourceHandlers } from "./resources/resource-handlers.ts";
 import type { Runtime } from "./runtime.ts";
 import type { CallAnswer, CallTool } from "./tools/calling/call-tool.ts";
+import { readTaskOrigin } from "./relay/intake/read-task-origin.ts";
 import { UNREAD_ARGUMENTS } from "./tools/calling/check-argument-size.ts";
 import type { ToolContext, ToolDefinition } from "./tools/definition.ts";
 
@@ -104,8 +106,8 @@ export function createMcpServers(parts: McpServerParts): McpServers {
     server.setRequestHandler("tools/list", () => ({ tools: listTools() }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       const contextParts = {
-        caller: callerOf(context),
         requestKey: nameRequest(context),
+        ...createCallerContext(callerOf(context), context),
         ...createProgressContext(context, runtime),
       };
       const { signal } = context.mcpReq;
@@ -165,6 +167,15 @@ function createCancelSignal(signal: AbortSignal, { sessionId }: BaseContext): Ab
     { once: true },
   );
   return controller.signal;
+}
+
+/** Returns the caller and, if it is the relay, what it states about the task that it sends. */
+function createCallerContext(
+  caller: Caller,
+  { mcpReq }: BaseContext,
+): Pick<ToolContext, "caller" | "origin"> {
+  const origin = readTaskOrigin(caller, mcpReq._meta?.[TASK_ORIGIN]);
+  return { caller, ...(origin !== undefined && { origin }) };
 }
 
 /** Sends progress only to a client that sent a progress token. */

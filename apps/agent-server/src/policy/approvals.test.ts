@@ -1,6 +1,7 @@
 import { createManualClock } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
+import { getPlaceHolder, type PlaceHolder } from "./place-holder.ts";
 import { createApprovals, type InMemoryApprovals, type ApprovalResult } from "./approvals.ts";
 
 const stranger = (agentId: string): Caller => ({ kind: "agent", agentId, trust: "unknown" });
@@ -23,7 +24,16 @@ function take(
   caller: Caller = owner,
   tool = "t",
 ): ApprovalResult {
-  return approvals.requestApproval({ tool, risk: 3, caller, args: { text: argsHash }, argsHash });
+  return takeFor(approvals, getPlaceHolder(caller), argsHash, tool);
+}
+
+function takeFor(
+  approvals: InMemoryApprovals,
+  holder: PlaceHolder,
+  argsHash = "h",
+  tool = "t",
+): ApprovalResult {
+  return approvals.requestApproval({ tool, risk: 3, holder, args: { text: argsHash }, argsHash });
 }
 
 function idOf(taken: ApprovalResult): string {
@@ -108,9 +118,44 @@ describe("the list of approvals", () => {
     expect(take(approvals, "51st", stranger("flood 0")).status).toBe("pending");
   });
 
-  test("the list of approvals keeps a waiting task of one submitter when another submits a thousand", () => {
+  const relay: Caller = { kind: "relay", relayId: "r" };
+  const submitter = (submittedBy: string, estimatedCost = 0): PlaceHolder =>
+    getPlaceHolder(relay, { submittedBy, estimatedCost });
+
+  test("E12: an approval of a relay's task is for its submitter alone", () => {
     const { approvals } = newApprovals();
-    const relay: Caller = { kind: "relay", relayId: "r" };
+    const asked = idOf(takeFor(approvals, submitter("honest")));
+    approvals.decide(asked, "approved");
+    expect(takeFor(approvals, submitter("other")).status).toBe("pending");
+    expect(takeFor(approvals, submitter("honest"))).toEqual({
+      status: "approved",
+      approvalId: asked,
+    });
+  });
+
+  test("E12: one submitter of a relay has at most 50 waiting calls, and a full list is shared by all", () => {
+    const { approvals } = newApprovals();
+    const [greedy, honest] = [submitter("greedy"), submitter("honest")];
+    for (let index = 0; index < 1_000; index += 1) takeFor(approvals, greedy, String(index));
+    expect(approvals.list()).toHaveLength(50);
+    for (let index = 0; index < 950; index += 1)
+      takeFor(approvals, submitter(`other ${index % 19}`), String(index));
+    expect(approvals.list()).toHaveLength(1_000);
+    expect(takeFor(approvals, honest).status).toBe("pending");
+    expect(approvals.list()).toHaveLength(1_000);
+    expect(takeFor(approvals, greedy, "more")).toEqual({ status: "full" });
+  });
+
+  test("E12: a thousand submitters of free tasks leave the submitters of paid tasks their places", () => {
+    const { approvals } = newApprovals();
+    for (let index = 0; index < 1_000; index += 1) takeFor(approvals, submitter(`free ${index}`));
+    expect(takeFor(approvals, submitter("late"))).toEqual({ status: "full" });
+    expect(takeFor(approvals, submitter("late", 0.001)).status).toBe("pending");
+    expect(approvals.list()).toHaveLength(1_001);
+  });
+
+  test("the list of approvals ends no waiting task of a relay that names no submitters for another one", () => {
+    const { approvals } = newApprovals();
     const honest = idOf(take(approvals, "honest", relay));
     for (let index = 0; index < 998; index += 1) take(approvals, String(index), relay);
     expect(take(approvals, "another", relay).status).toBe("pending");
@@ -122,7 +167,6 @@ describe("the list of approvals", () => {
     const { approvals } = newApprovals();
     flood(approvals, 20, 50);
     expect(approvals.list()).toHaveLength(1_000);
-    const relay: Caller = { kind: "relay", relayId: "r" };
     const known: Caller = { kind: "agent", agentId: "known", trust: "first_contact" };
     for (const caller of [owner, relay, known])
       expect(take(approvals, "h", caller).status).toBe("pending");

@@ -1,9 +1,8 @@
 import { uuidV7 } from "@agent/crypto";
-import { callerKey, type Caller } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
 import type { JsonObject } from "../tools/definition.ts";
 import { findPlace, type Place } from "./find-place.ts";
-import { getPlaceHolder, type PlaceHolder } from "./place-holder.ts";
+import type { PlaceHolder } from "./place-holder.ts";
 
 /** A call that waits for the owner's decision. */
 export interface Approval extends PlaceHolder {
@@ -24,7 +23,8 @@ export interface Approval extends PlaceHolder {
 export interface ApprovalRequest {
   readonly tool: string;
   readonly risk: number;
-  readonly caller: Caller;
+  /** The approval is for this caller alone. */
+  readonly holder: PlaceHolder;
   readonly args: JsonObject;
   readonly argsHash: string;
 }
@@ -77,8 +77,8 @@ const PLACE_LIMITS = { perGroup: 1_000, perCaller: 50 };
 const MAX_ARGUMENT_CHARACTERS = 16_384;
 
 /** Builds the key of an approval, which is for one caller, tool and arguments. */
-export function buildApprovalKey({ caller, tool, argsHash }: ApprovalRequest): string {
-  return `${callerKey(caller)} ${tool} ${argsHash}`;
+export function buildApprovalKey({ holder, tool, argsHash }: ApprovalRequest): string {
+  return `${holder.caller} ${tool} ${argsHash}`;
 }
 
 /**
@@ -103,9 +103,8 @@ export function createApprovals(
 
   function addPending(
     name: string,
-    { tool, risk, caller, args, argsHash }: ApprovalRequest,
+    { tool, risk, holder, args, argsHash }: ApprovalRequest,
   ): ApprovalResult {
-    const holder = getPlaceHolder(caller);
     const places = [...byKey].map(([key, one]) => ({ ...one, key, use: USES[one.status] }));
     const found = findPlace(places, holder, PLACE_LIMITS);
     if (!found.ok) return { status: "full" };

@@ -11,7 +11,7 @@ export interface Place extends PlaceHolder {
 export interface PlaceLimits {
   /** Places of all callers of one group together. */
   readonly perGroup: number;
-  /** It does not apply to the owner and the relay: all tasks of the relay come from one caller. */
+  /** It does not apply to the owner, nor to what comes from the relay without a submitter. */
   readonly perCaller: number;
 }
 
@@ -25,8 +25,8 @@ export type FoundPlace<Taken extends Place> =
  * compete only with callers of their own group, so strangers cannot use up the places of the owner
  * or of known agents. A full table is shared evenly: a place is taken from the caller that has most,
  * unless that caller would then have fewer than the asking one. Of a thousand callers with one place
- * each, none loses it to another. A caller loses no held place to itself: the tasks of all submitters
- * come from the relay, and one of them must not end the waiting calls of the others.
+ * each, none loses it to another. A caller loses no held place to itself: the relay may
+ * name no submitters, and one of them must not end the waiting calls of the others.
  */
 export function findPlace<Taken extends Place>(
   places: readonly Taken[],

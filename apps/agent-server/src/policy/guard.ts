@@ -4,6 +4,7 @@ import type { Runtime } from "../runtime.ts";
 import type { JsonObject } from "../tools/definition.ts";
 import type { ApprovalAnswer, Approver } from "./approvals.ts";
 import type { AuditLog } from "./audit-log.ts";
+import { getPlaceHolder } from "./place-holder.ts";
 import { getRisk, type Decision, type PolicyCheck, type ToolCall } from "./policy-check.ts";
 
 export interface GuardedCall extends ToolCall {
@@ -84,8 +85,9 @@ export function createGuard(parts: {
     if (decision.ok) return { decision: "allowed" };
     const { kind, message } = decision;
     if (kind === "denied") return { decision: "denied", message };
-    const { tool, caller, args, argsHash, signal } = call;
-    const request = { tool: tool.name, risk: getRisk(tool), caller, args, argsHash };
+    const { tool, caller, task, args, argsHash, signal } = call;
+    const holder = getPlaceHolder(caller, task);
+    const request = { tool: tool.name, risk: getRisk(tool), holder, args, argsHash };
     return resolveApproval(await approver.requestApproval(request, signal), message);
   }
 }

@@ -7,6 +7,7 @@ import { owner } from "../caller.ts";
 import { openQuorumRequests } from "../relay/quorum/quorum-requests.ts";
 import { openApprovalsFile } from "./approvals-file.ts";
 import { APPROVAL_LIFETIME_MS, type Approvals, type ApprovalAnswer } from "./approvals.ts";
+import { getPlaceHolder } from "./place-holder.ts";
 import { createPersistentApprovals } from "./persistent-approvals.ts";
 
 let folder: string;
@@ -28,7 +29,13 @@ async function open(): Promise<Approvals> {
   return createPersistentApprovals(await openFile(), { now: clock.now, randomBytes });
 }
 
-const call = { tool: "t", risk: 3, caller: owner, args: { text: "x" }, argsHash: "h" };
+const call = {
+  tool: "t",
+  risk: 3,
+  holder: getPlaceHolder(owner),
+  args: { text: "x" },
+  argsHash: "h",
+};
 
 const idOf = (taken: ApprovalAnswer) => ("approvalId" in taken ? (taken.approvalId ?? "") : "");
 
@@ -127,7 +134,7 @@ describe("D6: the owner's approvals", () => {
       approvals.requestApproval({
         ...call,
         argsHash,
-        caller: { kind: "agent", agentId: caller, trust: "unknown" },
+        holder: { caller, group: "unknown" },
       });
     const asked = await Promise.all(
       Array.from({ length: 1_000 }, (_, index) => ask(`flood ${index % 20}`, String(index))),

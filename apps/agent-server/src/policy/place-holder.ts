@@ -1,16 +1,25 @@
-import { TrustLevel } from "@agent/wire";
+import { isPaidPrice, TrustLevel } from "@agent/wire";
 import { callerKey, type Caller } from "../caller.ts";
+import type { WorkTask } from "../execution/task.ts";
 
 /** The groups with one caller each. */
 const SINGLE_CALLER_GROUPS = ["owner", "relay"] as const;
 
-/** The groups of callers that do not compete with one another for the places of limited tables. */
-export const CALLER_GROUPS = [...SINGLE_CALLER_GROUPS, ...TrustLevel.options] as const;
+/**
+ * The groups of callers that do not compete with one another for the places of limited tables. A new
+ * identity costs nothing, so the submitters of free tasks compete only among themselves.
+ */
+export const CALLER_GROUPS = [
+  ...SINGLE_CALLER_GROUPS,
+  "relay_paid",
+  "relay_free",
+  ...TrustLevel.options,
+] as const;
 export type CallerGroup = (typeof CALLER_GROUPS)[number];
 
 /** The caller that has a place in a limited table, or asks for one. */
 export interface PlaceHolder {
-  /** The caller's key. */
+  /** The caller's key; for a task of the relay also the submitter that the relay named. */
   readonly caller: string;
   readonly group: CallerGroup;
 }
@@ -20,9 +29,20 @@ export function isSingleCallerGroup(group: CallerGroup): boolean {
   return SINGLE_CALLER_GROUPS.some((single) => single === group);
 }
 
-export function getPlaceHolder(caller: Caller): PlaceHolder {
-  return {
-    caller: callerKey(caller),
-    group: caller.kind === "agent" ? caller.trust : caller.kind,
-  };
+/**
+ * Returns the holder of a place for a call, which may belong to a task. The submitter of a relay's task is
+ * a caller of its own, because all tasks come from the relay.
+ */
+export function getPlaceHolder(
+  caller: Caller,
+  task?: Pick<WorkTask, "submittedBy" | "estimatedCost">,
+): PlaceHolder {
+  const key = callerKey(caller);
+  if (caller.kind === "agent") return { caller: key, group: caller.trust };
+  if (caller.kind === "owner" || task?.submittedBy === undefined) {
+    return { caller: key, group: caller.kind };
+  }
+  const { submittedBy, estimatedCost = 0 } = task;
+  const group = isPaidPrice(estimatedCost) ? "relay_paid" : "relay_free";
+  return { caller: `${key} ${submittedBy}`, group };
 }

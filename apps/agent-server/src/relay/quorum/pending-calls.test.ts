@@ -1,6 +1,7 @@
 import { limits } from "@agent/wire";
 import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../../caller.ts";
+import { getPlaceHolder } from "../../policy/place-holder.ts";
 import {
   createPendingCalls,
   MAX_QUORUM_PLACES_PER_CALLER,
@@ -25,7 +26,7 @@ function newPendingCalls() {
   const callOf = (caller: Caller, argsHash: string) => ({
     tool: "deploy",
     risk: 3,
-    caller,
+    holder: getPlaceHolder(caller),
     args: {},
     argsHash,
   });
@@ -49,7 +50,7 @@ describe("the calls that wait for a quorum", () => {
 
   test.each([
     ["the owner", owner, QUORUM_PLACES.owner],
-    ["the relay, for the tasks of all submitters,", relay, QUORUM_PLACES.relay],
+    ["the relay, for tasks without a submitter,", relay, QUORUM_PLACES.relay],
     ["one stranger", stranger("a"), MAX_QUORUM_PLACES_PER_CALLER],
   ])("%s has as many calls waiting for a quorum as its limit says", async (_, caller, most) => {
     const { add } = newPendingCalls();

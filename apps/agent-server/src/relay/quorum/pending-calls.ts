@@ -5,7 +5,7 @@ import {
   type ApprovalRequest,
 } from "../../policy/approvals.ts";
 import { findPlace, type Place } from "../../policy/find-place.ts";
-import { getPlaceHolder, type CallerGroup } from "../../policy/place-holder.ts";
+import type { CallerGroup } from "../../policy/place-holder.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { QuorumRequest, QuorumRequests } from "./quorum-requests.ts";
 
@@ -18,7 +18,9 @@ export type DeletedCall = "deleted" | "gone" | "not_kept";
  */
 export const QUORUM_PLACES: Readonly<Record<CallerGroup, number>> = {
   owner: 50,
-  relay: 50,
+  relay: 8,
+  relay_paid: 24,
+  relay_free: 20,
   unknown: 24,
   first_contact: 24,
   verified: 24,
@@ -52,7 +54,7 @@ export function createPendingCalls(
 ): PendingCalls {
   async function add(call: ApprovalRequest): Promise<QuorumRequest | undefined> {
     const now = runtime.now();
-    const holder = getPlaceHolder(call.caller);
+    const { holder } = call;
     const places = [...requests].map(([key, one]) => ({ ...one, key, use: getUse(one, now) }));
     const found = findPlace(places, holder, {
       perGroup: QUORUM_PLACES[holder.group],

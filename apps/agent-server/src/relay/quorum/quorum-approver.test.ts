@@ -21,6 +21,7 @@ import { createTextTool } from "../../testing/tools/test-tools.ts";
 import type { RunningAgent } from "../../start-agent.ts";
 import { MAX_QUORUM_PLACES_PER_CALLER, QUORUM_PLACES } from "./pending-calls.ts";
 import { createQuorumApprover } from "./quorum-approver.ts";
+import { getPlaceHolder } from "../../policy/place-holder.ts";
 import { openApprovalsFile } from "../../policy/approvals-file.ts";
 import { openQuorumRequests } from "./quorum-requests.ts";
 
@@ -281,7 +282,7 @@ test("a call before the relay is joined is refused and not added to the waiting 
     relayKey: () => undefined,
     runtime: { now: Date.now, randomBytes: (length) => new Uint8Array(length) },
   });
-  const wanted = { tool: "deploy", risk: 3, caller: owner, args: {} };
+  const wanted = { tool: "deploy", risk: 3, holder: getPlaceHolder(owner), args: {} };
   for (let index = 0; index < 60; index += 1) {
     expect(await approver.requestApproval({ ...wanted, argsHash: String(index) })).toEqual({
       status: "unavailable",
@@ -324,8 +325,9 @@ describe("an approval of a quorum", () => {
     const take = (caller: Caller = owner, text = "site") => {
       const args = { text };
       const argsHash = sha256Hex(JSON.stringify(args));
+      const holder = getPlaceHolder(caller);
       return Promise.resolve(
-        approver.requestApproval({ tool: "deploy", risk: 3, caller, args, argsHash }),
+        approver.requestApproval({ tool: "deploy", risk: 3, holder, args, argsHash }),
       );
     };
     const takeId = async (caller?: Caller, text?: string) => {

@@ -25,13 +25,14 @@ export function agentTaskTool(work: Work) {
       required_capabilities: v.optional(v.array(v.string())),
       relay_task_id: v.optional(id),
     }),
-    async run(args, { caller, signal }) {
+    async run(args, { caller, origin, signal }) {
       const answer = await work.accept(
         {
           prompt: args.prompt,
           requiredCapabilities: args.required_capabilities ?? [],
           ...(args.relay_task_id !== undefined && { relayTaskId: args.relay_task_id }),
           ...(args.delegation_token !== undefined && { delegationToken: args.delegation_token }),
+          ...origin,
         },
         { caller, signal },
       );

@@ -1,0 +1,23 @@
+import { describe, expect, test } from "vitest";
+import { owner, type Caller } from "../caller.ts";
+import { getPlaceHolder } from "./place-holder.ts";
+
+const relay: Caller = { kind: "relay", relayId: "r" };
+const agent: Caller = { kind: "agent", agentId: "a", trust: "verified" };
+
+describe("the holder of a place", () => {
+  test.each([
+    ["owner", "owner", owner, undefined],
+    ["owner", "owner", owner, { submittedBy: "s", estimatedCost: 1 }],
+    ["agent:a", "verified", agent, undefined],
+    ["agent:a", "verified", agent, { submittedBy: "s", estimatedCost: 1 }],
+    ["relay:r", "relay", relay, undefined],
+    ["relay:r", "relay", relay, { estimatedCost: 1 }],
+    ["relay:r s", "relay_free", relay, { submittedBy: "s" }],
+    ["relay:r s", "relay_free", relay, { submittedBy: "s", estimatedCost: 0 }],
+    ["relay:r s", "relay_free", relay, { submittedBy: "s", estimatedCost: 0.000_999 }],
+    ["relay:r s", "relay_paid", relay, { submittedBy: "s", estimatedCost: 0.001 }],
+  ])("E12: it is %s of the group %s for %o and the task %o", (caller, group, by, task) => {
+    expect(getPlaceHolder(by, task)).toEqual({ caller, group });
+  });
+});

@@ -1,0 +1,138 @@
+import { bootstrapAgent, createRelayClient, mintToken, type RelayClient } from "@agent/client";
+import { bytesToHex, generateKeyPair } from "@agent/crypto";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Identity } from "../../identity/identity.ts";
+import type { RunningAgent } from "../../start-agent.ts";
+import { startJoinedAgent } from "../../testing/agents/start-agent.ts";
+import { createTestIdentity } from "../../testing/agents/test-identity.ts";
+import { startTestRelay, type TestRelay } from "../../testing/agents/test-relay.ts";
+import { callText, callTextTool, connectClient } from "../../testing/tools/connect-client.ts";
+import { createTextTool } from "../../testing/tools/test-tools.ts";
+import { MAX_QUORUM_PLACES_PER_CALLER, QUORUM_PLACES } from "./pending-calls.ts";
+
+const known = createTestIdentity();
+const tools = ["free", "priced"].map((name) =>
+  createTextTool(name, (text) => ({ ok: true, data: text }), 4),
+);
+
+let relay: TestRelay;
+let running: RunningAgent;
+beforeAll(async () => {
+  relay = await startTestRelay();
+});
+afterAll(() => relay.stop());
+beforeEach(async () => {
+  const { agentId, publicKey } = known;
+  const approver = createTestIdentity();
+  running = await startJoinedAgent({
+    relayUrl: relay.url,
+    tools,
+    env: { AGENT_AUTH_TOKEN: "secret" },
+    knownAgents: new Map([
+      [agentId, { publicKey, caller: { kind: "agent", agentId, trust: "verified" } }],
+    ]),
+    file: {
+      listing: {
+        capabilities: ["free", "priced"],
+        pricing: [{ capability: "priced", unit_cost: 0.001 }],
+      },
+      policy: {
+        deny_above: 4,
+        quorum: {
+          approvers: [{ agent_id: approver.agentId, public_key: approver.publicKey }],
+          required: 1,
+        },
+      },
+    },
+  });
+});
+afterEach(() => running.stop());
+
+/** Makes an identity that the relay knows, which costs nothing. */
+async function newIdentity() {
+  const { secretKey, publicKey } = generateKeyPair();
+  const bootstrapped = await bootstrapAgent({ baseUrl: relay.url, secretKey });
+  if (!bootstrapped.ok) throw new Error(bootstrapped.message);
+  const { identity } = bootstrapped;
+  return { ...identity, secretKey, publicKey: bytesToHex(publicKey) };
+}
+
+const WAITS = /requires approval \(\S+\), approval_id \S+/;
+
+/** Submits a task for a capability, and returns whether its call waits for the quorum. */
+async function submit(client: RelayClient, capability: string, prompt = "it"): Promise<boolean> {
+  const { agentId } = running.agent.identity;
+  const body = { prompt, required_capabilities: [capability] };
+  const submitted = await client.submitTask({ params: { agentId }, body });
+  if (!submitted.ok) throw new Error(submitted.message);
+  const params = { agentId, taskId: submitted.body.task_id };
+  for (;;) {
+    const got = await client.getTask({ params, query: { wait: 5 } });
+    if (!got.ok) throw new Error(got.message);
+    if (got.body.receipt === null) continue;
+    const result = String(got.body.receipt["result"]);
+    expect(result).toContain("requires approval");
+    return WAITS.test(result);
+  }
+}
+
+async function newSubmitter(): Promise<RelayClient & { readonly agentId: string }> {
+  const identity = await newIdentity();
+  return {
+    ...createRelayClient({ baseUrl: relay.url, identity }),
+    agentId: identity.agentId,
+  };
+}
+
+/** Submits more free tasks than one submitter has places, and returns how many of them wait. */
+async function fill(client: RelayClient): Promise<number> {
+  const prompts = Array.from(
+    { length: MAX_QUORUM_PLACES_PER_CALLER + 1 },
+    (_, index) => `${index}`,
+  );
+  const waiting = await Promise.all(prompts.map((prompt) => submit(client, "free", prompt)));
+  return waiting.filter(Boolean).length;
+}
+
+test("E12: one submitter of a relay does not fill the places of its other submitters", async () => {
+  const honest = await newSubmitter();
+  expect(await fill(await newSubmitter())).toBe(MAX_QUORUM_PLACES_PER_CALLER);
+  expect(await submit(honest, "free")).toBe(true);
+});
+
+test("E12: submitters of free tasks leave those of paid tasks their places", async () => {
+  const paying = await newSubmitter();
+  await relay.operator.deposit({ params: { agentId: paying.agentId }, body: { amount: 1 } });
+  for (let index = 0; index < 3; index += 1) await fill(await newSubmitter());
+  expect(await submit(await newSubmitter(), "free")).toBe(false);
+  expect(await submit(paying, "priced")).toBe(true);
+});
+
+async function tokenOf({
+  agentId,
+  secretKey,
+  deviceId = agentId,
+}: Pick<Identity, "agentId" | "secretKey"> & { readonly deviceId?: string }): Promise<string> {
+  const audience = running.agent.identity.did;
+  const claims = { agentId, deviceId, secretKey, audience, scope: [] };
+  return `agent:${await mintToken({ ...claims, now: Date.now(), jti: crypto.randomUUID() })}`;
+}
+
+test("E13: three new identities fill the places of strangers, and take none of the owner, known agents and paid tasks", async () => {
+  const paying = await newSubmitter();
+  await relay.operator.deposit({ params: { agentId: paying.agentId }, body: { amount: 1 } });
+  const callBy = async (token: string) => callTextTool(running.url, token, "free", "site");
+  let waiting = 0;
+  for (let index = 0; index < 3; index += 1) {
+    const client = await connectClient(running.url, await tokenOf(await newIdentity()));
+    for (let call = 0; call <= MAX_QUORUM_PLACES_PER_CALLER; call += 1) {
+      if (WAITS.test(await callText(client, "free", { text: String(call) }))) waiting += 1;
+    }
+    await client.close();
+  }
+  expect(waiting).toBe(QUORUM_PLACES.unknown);
+  expect(await callBy(await tokenOf(await newIdentity()))).toMatch(/requires approval \(\S+\)$/);
+  expect(await callBy(await tokenOf(known))).toMatch(WAITS);
+  expect(await callBy("secret")).toMatch(WAITS);
+  expect(await submit(paying, "priced")).toBe(true);
+});
