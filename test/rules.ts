@@ -26,21 +26,23 @@ const pure = {
   "@agent/federation-protocol": ["budget", "crypto", "receipts", "routing-semiring", "wire"],
 };
 const shared = ["client", "credentials", "crypto", "receipts", "transparency", "wire"];
+const forServers = ["ip-networks", "ledger"];
 
 /** Every package from the bottom up, with the packages that it may depend on. */
 const layers: Readonly<Record<string, readonly string[]>> = {
   ...pure,
   "@agent/client": ["credentials", "crypto", "receipts", "transparency", "wire"],
+  "@agent/ip-networks": [],
   "@agent/testkit": [...shared, "budget", "federation-protocol", "routing-semiring"],
   "@agent/test-postgres": [],
-  "@agent/agent-server": [...shared, "ledger"],
+  "@agent/agent-server": [...shared, ...forServers],
   // It runs in browsers, so it depends on what runs there.
   "@agent/console": ["client", "crypto", "routing-semiring", "transparency", "verify", "wire"],
   "@agent/relay": [
     ...shared,
+    ...forServers,
     "budget",
     "federation-protocol",
-    "ledger",
     "routing-semiring",
     "verify",
   ],

@@ -1,3 +1,4 @@
+import { createClientAddressFinder } from "@agent/ip-networks";
 import { FEDERATION_PREFIX, WITNESS_PREFIX } from "@agent/wire/engine";
 import { LOG_PREFIX } from "./log/published-log.ts";
 import { Hono, type Context } from "hono";
@@ -15,7 +16,6 @@ import type { FederationWork } from "./federation/worker.ts";
 import { getBuiltAssets } from "./console/assets.ts";
 import { createPageHandler, PAGE_PATHS } from "./console/routes.ts";
 import { createAuthenticator } from "./http/server/authenticate.ts";
-import { createClientIpResolver } from "./http/limits/client-ip.ts";
 import { createIdempotency } from "./http/server/idempotency.ts";
 import type { Handlers } from "./http/handler.ts";
 import { mountOperations } from "./http/server/mount-operations.ts";
@@ -68,9 +68,9 @@ export function createRelay(services: Services, { federationWork, keepUp }: Rela
   let draining = false;
   const isDraining = () => draining;
   const authenticate = createAuthenticator(services);
-  const clientIpOf = createClientIpResolver(config.server.trustedProxies);
+  const findClientAddress = createClientAddressFinder(config.server.trustedProxies);
   const clientIp = (c: Context) =>
-    clientIpOf(getSocketAddress(c.env), c.req.header("x-forwarded-for"));
+    findClientAddress(getSocketAddress(c.env), c.req.header("x-forwarded-for"));
   const limiter = createRateLimiter({
     scale: config.server.rateLimitScale,
     now: clock.elapsed,

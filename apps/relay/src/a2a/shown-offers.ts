@@ -1,4 +1,5 @@
 import { BoundedMap } from "@agent/crypto";
+import { listCountedNetworks } from "@agent/ip-networks";
 import { limits, type PricedListing } from "@agent/wire";
 import type { RequestContext } from "../http/handler.ts";
 
@@ -61,5 +62,5 @@ function callerKey({ caller }: OfferReader): string | undefined {
 }
 
 function addressKey({ clientIp }: OfferReader): string {
-  return `address ${clientIp()}`;
+  return `address ${listCountedNetworks(clientIp())[0]?.name ?? ""}`;
 }

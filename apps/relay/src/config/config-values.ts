@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
+import { parseCidr } from "@agent/ip-networks";
 import { KEY_TYPES, parseVerifierKey, type VerifierKey } from "@agent/transparency";
 import * as v from "valibot";
-import { parseCidr } from "../http/egress/ip-address.ts";
 
 /** Reads the text of a variable. Its description completes "NAME must be ..." and quotes no value. */
 export type VariableSchema = v.GenericSchema<string | undefined, unknown>;

@@ -3,6 +3,7 @@ import { buildRelayInfo } from "../admin/relay-info.ts";
 import { acceptsGzip, CACHE_FOR_EVER, isTagKnown } from "../http/caching.ts";
 import { buildRateLimitHeaders } from "../http/limits/rate-limit-headers.ts";
 import type { RateLimiter } from "../http/limits/rate-limit.ts";
+import { takeForClient } from "../http/limits/take-for-client.ts";
 import { createRefusalResponse } from "../http/server/refusal-response.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
@@ -71,11 +72,8 @@ export function createPageHandler(
 
   return (request, clientIp) => {
     const path = new URL(request.url).pathname;
-    const decision = limiter.take(
-      limits.staticPerWindow,
-      limits.rateWindowMs,
-      `static ${clientIp}`,
-    );
+    const tier = { tier: "static", limit: limits.staticPerWindow };
+    const decision = takeForClient(limiter, tier, clientIp);
     const limitHeaders = buildRateLimitHeaders("static", decision);
     if (!decision.allowed) {
       const { retryAfterSeconds } = decision;

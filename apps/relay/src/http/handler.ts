@@ -14,7 +14,7 @@ export interface RequestContext {
   readonly text: string;
   /** The parsed body before its schema, unknown members included; undefined where there is no body. */
   readonly raw: unknown;
-  /** The address that the request is counted under. */
+  /** The address of the client, by whose networks the request is counted. */
   readonly clientIp: () => string;
   /** Fires when the client disconnects and when the operator token of the request is removed. */
   readonly signal: AbortSignal;

@@ -64,6 +64,59 @@ describe("limits by address", () => {
   });
 });
 
+describe("limits of one line of IPv6", () => {
+  const proxied = { AGENT_RATE_LIMIT_SCALE: "1", AGENT_TRUSTED_PROXIES: "127.0.0.1" };
+
+  /** Returns the answers to as many requests from an address. */
+  async function ask(url: string, address: string, count: number): Promise<number[]> {
+    const headers = { "x-forwarded-for": address };
+    const answers = Array.from({ length: count }, () => fetch(`${url}/health`, { headers }));
+    return (await Promise.all(answers)).map(({ status }) => status);
+  }
+
+  test("E11: the /64 networks of one line share a larger rate limit, and leave their neighbours theirs", async () => {
+    const url = await start(proxied);
+    const inUse = Array.from({ length: 20 }, () => 200);
+    for (let host = 1; host <= 4; host += 1) {
+      expect(await ask(url, `2001:db8:1:20${host}::1`, 20)).toEqual(inUse);
+    }
+    expect(await ask(url, "2001:db8:1:205::1", 1)).toEqual([429]);
+    expect(await ask(url, "2001:db8:1:301::1", 20)).toEqual(inUse);
+    expect(await ask(url, "2001:db8:2:201::1", 20)).toEqual(inUse);
+  });
+
+  test("E11: the /56 networks of one line share a larger rate limit as well", async () => {
+    const url = await start({ ...proxied, AGENT_RATE_LIMIT_SCALE: "0.1" });
+    const counts = [];
+    for (let line = 1; line <= 9; line += 1) {
+      for (const host of [1, 2, 3, 4]) {
+        const answers = await ask(url, `2001:db8:1:${line}0${host}::1`, 2);
+        counts.push(answers.filter((status) => status === 200).length);
+      }
+    }
+    expect(counts).toEqual(Array.from({ length: 36 }, (_, host) => (host < 16 ? 2 : 0)));
+    expect(await ask(url, "2001:db8:2::1", 2)).toEqual([200, 200]);
+  });
+
+  test("E11: wrong pairing codes count for the line too", async () => {
+    const url = await start({ ...proxied, AGENT_RATE_LIMIT_SCALE: "0" });
+    const claim = async (address: string) => {
+      const body = { pairing_code: "AAAAAA", public_key: "ab".repeat(32), device_name: "phone" };
+      const answer = await fetch(`${url}/pairing/claim`, {
+        method: "POST",
+        headers: { "x-forwarded-for": address, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      return ((await answer.json()) as { code: string }).code;
+    };
+    const codes = [];
+    for (let i = 0; i < 20; i += 1) codes.push(await claim(`2001:db8:1:20${i % 4}::1`));
+    expect(new Set(codes)).toEqual(new Set(["pairing.not_found"]));
+    expect(await claim("2001:db8:1:205::1")).toBe("pairing.too_many_tries");
+    expect(await claim("2001:db8:1:301::1")).toBe("pairing.not_found");
+  });
+});
+
 describe("the Host header", () => {
   test("H11: two Host headers are refused, over HTTP and for a socket, and one is accepted", async () => {
     await start();

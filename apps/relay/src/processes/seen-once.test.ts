@@ -54,6 +54,19 @@ describe.runIf(onlyOn("postgres"))("what may happen once at two processes", () =
     for (const tracker of trackers) expect(await tracker.getWaitMs("192.0.2.1")).toBe(0);
   });
 
+  test("E11: wrong pairing codes at both count together in each network of a client", async () => {
+    const [one, other] = both.map((storage) =>
+      createSharedCodeTracker(storage, () => 1_000, 60_000),
+    );
+    for (let host = 1; host <= 4; host += 1) {
+      for (let turn = 0; turn < limits.pairingAttempts; turn += 1) {
+        await (turn % 2 === 0 ? one : other)?.recordFailure(`2001:db8:1:20${host}::1`);
+      }
+    }
+    expect(await one?.getWaitMs("2001:db8:1:205::1")).toBe(60_000);
+    expect(await other?.getWaitMs("2001:db8:1:301::1")).toBe(0);
+  });
+
   test("a proposal at one is confirmed at the other, once, and old ones make room", async () => {
     const [one, other] = both.map(createSharedPendingPeers);
     const propose = (relayId: string, proposedAt: number) =>

@@ -3,6 +3,7 @@ import { limits, refuse, SOCKET_PATH, type Refusal } from "@agent/wire";
 import type { Context, Hono } from "hono";
 import type { WebSocket } from "ws";
 import type { RateLimiter } from "../http/limits/rate-limit.ts";
+import { takeForClient } from "../http/limits/take-for-client.ts";
 import { createRefusalResponse, getRequestId } from "../http/server/refusal-response.ts";
 import { mayActFor } from "../identity/caller.ts";
 import type { Runtime } from "../runtime.ts";
@@ -58,8 +59,8 @@ export function mountSockets(
 
   async function checkUpgrade(c: Context): Promise<Refusal | undefined> {
     if (options.isDraining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
-    const key = `auth ${options.clientIp(c)}`;
-    const taken = options.limiter.take(limits.tiers.auth, limits.rateWindowMs, key);
+    const tier = { tier: "auth", limit: limits.tiers.auth };
+    const taken = takeForClient(options.limiter, tier, options.clientIp(c));
     if (!taken.allowed) {
       return { ...refuse("rate.exceeded"), retryAfterSeconds: taken.retryAfterSeconds };
     }

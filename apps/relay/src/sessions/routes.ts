@@ -80,8 +80,7 @@ export function sessionHandlers({ config, consoleSessions }: Services): SessionH
  * on it has a loopback address too, but passes on the name that its client asked for.
  */
 function isLoopback(clientIp: string, host: string): boolean {
-  // Requests are counted by networks: this is the one of ::1.
-  const isOwnAddress = clientIp.startsWith("127.") || clientIp === "0:0:0:0::/64";
+  const isOwnAddress = clientIp.startsWith("127.") || clientIp === "::1";
   return isOwnAddress && /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host);
 }
 

@@ -1,4 +1,4 @@
-import { createAddressMatcher, canonicalizeAddress } from "./ip-address.ts";
+import { canonicalizeAddress, createAddressMatcher } from "@agent/ip-networks";
 
 /** `never` is link-local, cloud metadata, multicast and reserved; no setting allows these. */
 export type AddressClass = "public" | "private" | "never";

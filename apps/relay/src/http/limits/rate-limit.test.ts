@@ -105,6 +105,40 @@ describe("the sliding window", () => {
   });
 });
 
+describe("a call that counts for several keys", () => {
+  const [host, line] = [
+    { key: "host", tierLimit: 2 },
+    { key: "line", tierLimit: 3 },
+  ];
+  const neighbour = { key: "neighbour", tierLimit: 2 };
+
+  test("E11: a call is refused if one of its keys refuses it, and then counts for none", () => {
+    const { limiter } = limiterAt(0);
+    const takes = (...keys: (typeof host)[]) => limiter.takeAll(minute, keys).allowed;
+    expect([takes(host, line), takes(host, line), takes(host, line)]).toEqual([true, true, false]);
+    expect([takes(neighbour, line), takes(neighbour, line)]).toEqual([true, false]);
+    expect([takes(neighbour), takes(neighbour)]).toEqual([true, false]);
+  });
+
+  test("the decision states the first key's limit, and the rest and time of the one with the fewest calls left", () => {
+    const { clock, limiter } = limiterAt(0);
+    limiter.takeAll(minute, [host, line]);
+    clock.time = 10_000;
+    limiter.takeAll(minute, [host, line]);
+    clock.time = 20_000;
+    expect(limiter.takeAll(minute, [neighbour, line])).toEqual({
+      allowed: true,
+      limit: 2,
+      remaining: 0,
+      resetSeconds: 40,
+      retryAfterSeconds: 0,
+    });
+    expect(limiter.takeAll(minute, [neighbour, line])).toMatchObject({ retryAfterSeconds: 40 });
+    clock.time = minute;
+    expect(limiter.takeAll(minute, [neighbour, line]).allowed).toBe(true);
+  });
+});
+
 describe("the scale", () => {
   test.each([
     [2, 30, 60],

@@ -14,6 +14,16 @@ export interface RateDecision {
 export interface RateLimiter {
   /** Decides one call of `key` and counts it if it is allowed. */
   take(tierLimit: number, windowMs: number, key: string): RateDecision;
+  /**
+   * Decides one call that counts for several keys, and counts it for each if all of them allow it. The decision
+   * states the limit of the first one, and the rest of the one with the fewest calls left.
+   */
+  takeAll(windowMs: number, limits: readonly KeyLimit[]): RateDecision;
+}
+
+export interface KeyLimit {
+  readonly key: string;
+  readonly tierLimit: number;
 }
 
 export interface RateLimiterOptions {
@@ -35,7 +45,7 @@ const unlimited: RateDecision = {
 
 /** Limits calls by an exact sliding window: one is refused while `limit` allowed ones are within it. */
 export function createRateLimiter({ scale, now, maxEntries }: RateLimiterOptions): RateLimiter {
-  if (scale === 0) return { take: () => unlimited };
+  if (scale === 0) return { take: () => unlimited, takeAll: () => unlimited };
   const windows = new Map<number, SlidingWindow>();
   let latest = now();
 
@@ -56,23 +66,31 @@ export function createRateLimiter({ scale, now, maxEntries }: RateLimiterOptions
     return time;
   }
 
-  return {
-    take(tierLimit, windowMs, key) {
-      const time = monotonicNow(windowMs);
-      const window = getWindow(windowMs);
+  function takeAll(windowMs: number, limits: readonly KeyLimit[]): RateDecision {
+    const time = monotonicNow(windowMs);
+    const window = getWindow(windowMs);
+    const counted = limits.map(({ key, tierLimit }) => {
       const limit = Math.max(1, Math.round(tierLimit * scale));
-      const counted = window.count(key, time);
-      const allowed = counted < limit;
-      if (allowed) window.add(key, time);
-      const waitMs = (window.oldest(key) ?? time) + windowMs - time;
-      const resetSeconds = Math.ceil(waitMs / 1_000);
-      return {
-        allowed,
-        limit,
-        remaining: allowed ? limit - counted - 1 : 0,
-        resetSeconds,
-        retryAfterSeconds: allowed ? 0 : resetSeconds,
-      };
-    },
+      return { key, limit, left: limit - window.count(key, time) };
+    });
+    const left = Math.min(...counted.map((one) => one.left));
+    const allowed = left > 0;
+    if (allowed) for (const { key } of counted) window.add(key, time);
+    const waits = counted
+      .filter((one) => one.left === left)
+      .map(({ key }) => (window.oldest(key) ?? time) + windowMs - time);
+    const resetSeconds = Math.ceil(Math.max(...waits) / 1_000);
+    return {
+      allowed,
+      limit: counted[0]?.limit ?? Infinity,
+      remaining: allowed ? left - 1 : 0,
+      resetSeconds,
+      retryAfterSeconds: allowed ? 0 : resetSeconds,
+    };
+  }
+
+  return {
+    take: (tierLimit, windowMs, key) => takeAll(windowMs, [{ key, tierLimit }]),
+    takeAll,
   };
 }

@@ -26,6 +26,7 @@ import {
 } from "./operation-response.ts";
 import { buildRateLimitHeaders } from "../limits/rate-limit-headers.ts";
 import type { RateLimiter } from "../limits/rate-limit.ts";
+import { takeForClient } from "../limits/take-for-client.ts";
 import { getRequestId } from "./refusal-response.ts";
 import { parseTrace, withTrace } from "../../observability/trace.ts";
 import { operations, type OperationName } from "../../operations.ts";
@@ -168,8 +169,7 @@ function limitRate(
   if (tier === null) return undefined;
   if (isDraining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
   if (!mayServe()) return { ...refuse("server.unavailable"), retryAfterSeconds: 2 };
-  const key = `${tier} ${clientIp(c)}`;
-  const decision = limiter.take(limits.tiers[tier], limits.rateWindowMs, key);
+  const decision = takeForClient(limiter, { tier, limit: limits.tiers[tier] }, clientIp(c));
   Object.assign(headers, buildRateLimitHeaders(tier, decision));
   if (decision.allowed) return undefined;
   return { ...refuse("rate.exceeded"), retryAfterSeconds: decision.retryAfterSeconds };

@@ -1,22 +1,16 @@
-import {
-  canonicalizeAddress,
-  createAddressMatcher,
-  toCountedNetwork,
-} from "../egress/ip-address.ts";
+import { canonicalizeAddress, createAddressMatcher } from "./ip-address.ts";
 
-/** Returns the address or IPv6 network by which a request is counted, from its socket and X-Forwarded-For. */
-export type ClientIpResolver = (
+/** Returns the canonical address of the client of a request, or "unknown" where its socket is closed. */
+export type FindClientAddress = (
   socketAddress: string | undefined,
   forwardedFor: string | undefined,
 ) => string;
 
-/** Trusts X-Forwarded-For only from `trustedProxies` (addresses and CIDR ranges). */
-export function createClientIpResolver(trustedProxies: readonly string[]): ClientIpResolver {
-  const findAddress = createAddressFinder(trustedProxies);
-  return (...about) => toCountedNetwork(findAddress(...about));
-}
-
-function createAddressFinder(trustedProxies: readonly string[]): ClientIpResolver {
+/**
+ * Believes X-Forwarded-For only from `trustedProxies` (valid addresses and CIDR ranges): of its entries the last
+ * one that is not itself a trusted proxy, because clients can write any further to the left.
+ */
+export function createClientAddressFinder(trustedProxies: readonly string[]): FindClientAddress {
   const isTrusted = createAddressMatcher(trustedProxies);
   return (socketAddress, forwardedFor) => {
     // A closed socket has no address.

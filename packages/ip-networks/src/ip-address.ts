@@ -21,21 +21,6 @@ export function canonicalizeAddress(text: string): string | undefined {
   return mappedIpv4Pattern.exec(canonical)?.[1] ?? canonical;
 }
 
-/**
- * Returns what limits count by: an IPv4 address, or the /64 network of an IPv6 address, because one client
- * usually has a whole one. The address must be canonical.
- */
-export function toCountedNetwork(address: string): string {
-  if (isIP(address) !== 6) return address;
-  const [head = "", tail] = address.split("%")[0]?.split("::") ?? [];
-  const groups = head === "" ? [] : head.split(":");
-  const tailGroups = tail === undefined || tail === "" ? [] : tail.split(":");
-  // An IPv4 address at the end stands for two groups.
-  const tailLength = tailGroups.length + (tail?.includes(".") === true ? 1 : 0);
-  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - tailLength) }, () => "0");
-  return `${[...groups, ...zeros, ...tailGroups].slice(0, 4).join(":")}::/64`;
-}
-
 /** Parses a range such as `10.0.0.0/8`. A bare address is a range of one. */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = "", prefixText, ...rest] = text.split("/");
