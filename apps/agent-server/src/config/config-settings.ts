@@ -1,4 +1,5 @@
 import { isUuid } from "@agent/crypto";
+import { parseCidr } from "@agent/ip-networks";
 import { limits, operations } from "@agent/wire";
 import * as v from "valibot";
 import { modelSettings } from "./config-models.ts";
@@ -60,6 +61,23 @@ const riskBand = wholeNumber(0, 4);
 const hostName = v.pipe(
   text,
   v.regex(/^(?:[\w.-]+|\[[\da-f:.]+\])$/i, "must be a host name without scheme and port"),
+);
+
+const RANGES_RULE = "must be IP addresses or CIDR ranges, separated by commas";
+
+/** A variable is one text, so that an empty entry is a fault in it, as it is in that of a relay. */
+const addressRanges = v.pipe(
+  v.union(
+    [
+      v.array(v.string()),
+      v.pipe(
+        v.string(),
+        v.transform((list) => list.split(",").map((entry) => entry.trim())),
+      ),
+    ],
+    RANGES_RULE,
+  ),
+  v.check((ranges) => ranges.every((range) => parseCidr(range) !== undefined), RANGES_RULE),
 );
 
 const APPROVER_RULE = "must be {agent_id, public_key}: a UUID and 64 lower-case hex digits";
@@ -164,6 +182,7 @@ export const Settings = strictSettings({
   host: v.optional(text, "127.0.0.1"),
   port: v.optional(wholeNumber(0, 65_535), 3100),
   allowedHosts: v.optional(v.array(hostName, "must be a list of host names"), []),
+  trustedProxies: v.optional(addressRanges, []),
   dataDir: v.optional(text, ".agent"),
   auditLog: v.optional(text),
   llm: modelSettings("AGENT_LLM", { httpUrl, text }),
@@ -235,6 +254,11 @@ export const settingSources: readonly SettingSource[] = [
     variable: "AGENT_ALLOWED_HOSTS",
     kind: "list",
     summary: "further names for the Host and Origin check",
+  },
+  {
+    path: "trustedProxies",
+    variable: "AGENT_TRUSTED_PROXIES",
+    summary: "proxies whose X-Forwarded-For is trusted: addresses and CIDR ranges",
   },
   { path: "dataDir", variable: "AGENT_DATA_DIR", summary: "folder of the identity (.agent)" },
   {

@@ -117,6 +117,39 @@ describe("the source of a setting", () => {
   });
 });
 
+describe("trusted proxies", () => {
+  const proxiesOf = (given: Parameters<typeof read>[0]) => configOf(given).server.trustedProxies;
+
+  test("E11: trusted proxies are named by the environment or the file, and none is by default", () => {
+    const ranges = ["10.0.0.0/8", "::1"];
+    const env = { ...auth, AGENT_TRUSTED_PROXIES: "10.0.0.0/8 , ::1" };
+    expect(proxiesOf({ env: auth })).toEqual([]);
+    expect(proxiesOf({ env: { ...auth, AGENT_TRUSTED_PROXIES: " " } })).toEqual([]);
+    expect(proxiesOf({ env, file: { trustedProxies: ["192.0.2.1"] } })).toEqual(ranges);
+    expect(proxiesOf({ env: auth, file: { trustedProxies: ranges } })).toEqual(ranges);
+  });
+
+  // The variable of a relay refuses the same.
+  test.each(["10.0.0.0/33", "10.0.0", "proxy", "::1/129", "10.0.0.1,,"])(
+    "E11: %s is refused as a list of trusted proxies",
+    (text) => {
+      const rule = "must be IP addresses or CIDR ranges, separated by commas";
+      expect(faultsOf({ env: { ...auth, AGENT_TRUSTED_PROXIES: text } })).toEqual([
+        `AGENT_TRUSTED_PROXIES: ${rule}`,
+      ]);
+      expect(faultsOf({ env: auth, file: { trustedProxies: text.split(",") } })).toEqual([
+        `config trustedProxies: ${rule}`,
+      ]);
+    },
+  );
+
+  test("E11: a list of trusted proxies has texts only", () => {
+    expect(faultsOf({ env: auth, file: { trustedProxies: [7] } })).toEqual([
+      expect.stringContaining("config trustedProxies"),
+    ]);
+  });
+});
+
 describe("the audit log", () => {
   const key = { AGENT_PRIVATE_KEY_HEX: "00".repeat(32) };
 

@@ -63,6 +63,8 @@ export interface Config {
     /** 0: any free port. */
     readonly port: number;
     readonly allowedHosts: readonly string[];
+    /** Addresses and CIDR ranges. */
+    readonly trustedProxies: readonly string[];
     readonly publicUrl: string | undefined;
     readonly authToken: string | undefined;
     readonly allowAnonymous: boolean;
@@ -285,6 +287,7 @@ function buildConfig(settings: Settings, { env, flags, workingDirectory }: Confi
       host: settings.host,
       port: settings.port,
       allowedHosts: settings.allowedHosts,
+      trustedProxies: settings.trustedProxies,
       publicUrl: settings.publicUrl,
       authToken: settings.authToken,
       allowAnonymous: flags.allowAnonymous,

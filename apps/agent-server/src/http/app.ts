@@ -106,8 +106,10 @@ export function createHttpApp(options: {
 function identifyCaller(authenticate: Authenticate): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const authorization = c.req.header("authorization") ?? null;
-    const { incoming } = c.env;
-    const authenticated = await authenticate(authorization, incoming?.socket.remoteAddress);
+    const authenticated = await authenticate(authorization, {
+      socketAddress: c.env.incoming?.socket.remoteAddress,
+      forwardedFor: c.req.header("x-forwarded-for"),
+    });
     if (!authenticated.ok) {
       const { code, retryAfterSeconds } = authenticated;
       const canRetry = retryAfterSeconds !== undefined;

@@ -40,6 +40,8 @@ export const configTemplate = `// The settings of an agent; comments are allowed
   // "host": "127.0.0.1",
   // "port": 3100,
   // "allowedHosts": ["agent.example"],
+  // Behind a reverse proxy: its address, so that callers are counted by the addresses that it states.
+  // "trustedProxies": ["127.0.0.1"],
 
   // Risk of a tool: 0 reads, 1 drafts, 2 writes, 3 executes, 4 moves money. Above require_approval_above
   // the owner is asked (GET and POST /approvals), above deny_above nothing runs. With a quorum the relay

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import { createClientAddressFinder } from "@agent/ip-networks";
 import { owner, type Caller } from "../../caller.ts";
 import type { AuthCode } from "../refusals.ts";
-import { toCountedNetwork } from "./counted-network.ts";
 
 export type AuthenticateResult =
   | { readonly ok: true; readonly caller: Caller }
@@ -12,12 +12,18 @@ export type AuthenticateResult =
       readonly retryAfterSeconds?: number;
     };
 
-/** Checks the signed token after `agent:` in a bearer token, which came from `network`. */
-export type CheckSignedToken = (token: string, network: string) => Promise<AuthenticateResult>;
+/** Checks the signed token after `agent:` in a bearer token, which came from the client at `address`. */
+export type CheckSignedToken = (token: string, address: string) => Promise<AuthenticateResult>;
+
+/** The parts of a request that tell its client's address. */
+export interface RequestSource {
+  readonly socketAddress: string | undefined;
+  readonly forwardedFor: string | undefined;
+}
 
 export type Authenticate = (
   authorization: string | null,
-  remoteAddress: string | undefined,
+  source: RequestSource,
 ) => Promise<AuthenticateResult>;
 
 /**
@@ -28,18 +34,22 @@ export type Authenticate = (
 export function createAuthenticator(options: {
   authToken: string | undefined;
   allowAnonymous: boolean;
+  /** Addresses and CIDR ranges. */
+  trustedProxies: readonly string[];
   checkSigned: CheckSignedToken;
 }): Authenticate {
   const { authToken, allowAnonymous, checkSigned } = options;
+  const findClientAddress = createClientAddressFinder(options.trustedProxies);
   const expected = authToken === undefined ? undefined : digest(authToken);
-  return async (authorization, remoteAddress) => {
+  return async (authorization, { socketAddress, forwardedFor }) => {
     if (authorization === null) {
       return allowAnonymous ? { ok: true, caller: owner } : { ok: false, code: "auth.missing" };
     }
     const bearer = /^bearer +(\S+)$/i.exec(authorization)?.[1];
     if (bearer === undefined) return { ok: false, code: "auth.unknown_token" };
     if (bearer.startsWith("agent:")) {
-      return checkSigned(bearer.slice("agent:".length), toCountedNetwork(remoteAddress));
+      const address = findClientAddress(socketAddress, forwardedFor);
+      return checkSigned(bearer.slice("agent:".length), address);
     }
     // Equal lengths let the comparison take the same time for every wrong token.
     return expected !== undefined && timingSafeEqual(digest(bearer), expected)

@@ -19,10 +19,10 @@ export interface Signer {
   readonly findCaller: () => Promise<Lookup<Caller>>;
 }
 
-/** Finds the key of an agent's device, for a token from `network`. */
+/** Finds the key of an agent's device, for a token from the client at `address`. */
 export type FindSigner = (
   ids: TokenIds,
-  origin: { readonly isProven: boolean; readonly network: string },
+  origin: { readonly isProven: boolean; readonly address: string },
 ) => Promise<Lookup<Signer>>;
 
 const CACHE_SIZE = 1_000;
@@ -56,7 +56,7 @@ export function createSignedTokenCheck(parts: {
     return checked;
   }
 
-  return async (token, network) => {
+  return async (token, address) => {
     const now = runtime.now();
     const stated = checkTokenClaims(token, { audience, now });
     if (!stated.ok) return stated;
@@ -65,7 +65,7 @@ export function createSignedTokenCheck(parts: {
     const lastKey = provenKeys.get(name);
     const isProven = lastKey !== undefined && (await verifyOnce(token, lastKey, now)).ok;
 
-    const signer = await findSigner({ agentId, deviceId }, { isProven, network });
+    const signer = await findSigner({ agentId, deviceId }, { isProven, address });
     if (signer.status !== "found") return refuseLookup(signer);
     const { publicKey, findCaller } = signer.value;
     const checked = await verifyOnce(token, publicKey, now);

@@ -45,10 +45,10 @@ export function createFastPath(parts: {
     // Without this check an invented session would have each wrong token checked twice.
     if (!sessions.has(sessionId)) return false;
     // The app meets the same failure and reports it.
-    const authenticated = await authenticate(
-      headers.authorization ?? null,
-      request.socket.remoteAddress,
-    ).catch(() => undefined);
+    const authenticated = await authenticate(headers.authorization ?? null, {
+      socketAddress: request.socket.remoteAddress,
+      forwardedFor: joinHeader(headers["x-forwarded-for"]),
+    }).catch(() => undefined);
     if (authenticated?.ok !== true) return false;
 
     const body = await readRawBody(request);

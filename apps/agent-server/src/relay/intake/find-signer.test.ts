@@ -58,7 +58,7 @@ async function startLookups(answer: (path: string) => object | undefined, now = 
   return createFindSigner({ agentId: self, membership: () => membership, runtime: { now } });
 }
 
-const origin = { isProven: false, network: "local" };
+const origin = { isProven: false, address: "local" };
 
 /** Finds the signer of a caller of this level. */
 async function signerOf(level: string) {

@@ -72,17 +72,28 @@ const newJunkSigner = (): TokenSigner => ({
 const mintFor = (audience: string, signer: TokenSigner, now = Date.now()) =>
   mintToken({ ...signer, audience, scope: [], now, jti: crypto.randomUUID() });
 
-async function send({ url, agent }: RunningAgent, signer: TokenSigner): Promise<Response> {
+async function send(
+  { url, agent }: RunningAgent,
+  signer: TokenSigner,
+  forwardedFor?: string,
+): Promise<Response> {
   const token = await mintFor(agent.identity.did, signer);
   return fetch(url ?? "", {
     method: "DELETE",
-    headers: { authorization: `Bearer agent:${token}` },
+    headers: {
+      authorization: `Bearer agent:${token}`,
+      ...(forwardedFor !== undefined && { "x-forwarded-for": forwardedFor }),
+    },
   });
 }
 
 /** Sends 60 tokens by unknown agents; returns the answers. */
-function flood(running: RunningAgent): Promise<Response[]> {
-  return Promise.all(Array.from({ length: 60 }, () => send(running, newJunkSigner())));
+function flood(
+  running: RunningAgent,
+  forwardedFor?: (index: number) => string,
+): Promise<Response[]> {
+  const indexes = Array.from({ length: 60 }, (_, index) => index);
+  return Promise.all(indexes.map((index) => send(running, newJunkSigner(), forwardedFor?.(index))));
 }
 
 /** Submits a task under a token of the friend; returns its id. */
@@ -175,6 +186,52 @@ describe("E8: a flood of junk tokens", () => {
     expect(await sendFrom("b", late)).toMatchObject({ ok: true });
     now += 60_000;
     expect(await sendFrom("a", late)).toMatchObject({ ok: true });
+  });
+});
+
+describe("E11: the client of a token behind a proxy", () => {
+  /** An agent server that trusts these proxies, of which this test is the one on 127.0.0.1. */
+  async function startBehind(trustedProxies: string): Promise<[RunningAgent, Friend, Friend]> {
+    const relay = await startLimitedRelay();
+    const env = trustedProxies === "" ? {} : { AGENT_TRUSTED_PROXIES: trustedProxies };
+    const running = await startWorker({ relayUrl: relay.url, env });
+    return [running, await newFriend(relay), await newFriend(relay)];
+  }
+  // 400 is the answer of MCP to an accepted caller that names no session, 503 that of one to come back later.
+  const [accepted, refused] = [400, 503];
+
+  test.each([
+    ["an address of IPv4", () => "203.0.113.9"],
+    ["addresses of one IPv6 network", (index: number) => `2001:db8:1:2::${index}`],
+    ["a client that invents entries", (index: number) => `198.51.100.${index}, 203.0.113.9`],
+    ["a mapped address", (index: number) => `${index}, ::ffff:203.0.113.9`],
+  ])("E11: a flood through a trusted proxy by %s leaves newcomers in", async (_, forwardedFor) => {
+    const [running, newcomer, late] = await startBehind("127.0.0.1");
+    await flood(running, forwardedFor);
+    expect((await send(running, late, forwardedFor(0))).status).toBe(refused);
+    expect((await send(running, newcomer, "192.0.2.50")).status).toBe(accepted);
+  });
+
+  test("E11: a flood by five networks of one line leaves newcomers in, also its neighbour", async () => {
+    const [running, newcomer, neighbour] = await startBehind("127.0.0.1");
+    // One after the other, because each network gets a part of what the ones before it left.
+    for (let host = 1; host <= 5; host += 1) {
+      await flood(running, () => `2001:db8:1:20${host}::1`);
+    }
+    expect((await send(running, neighbour, "2001:db8:1:301::1")).status).toBe(accepted);
+    expect((await send(running, newcomer, "2001:db8:2:1::1")).status).toBe(accepted);
+  });
+
+  test.each([
+    ["without a trusted proxy", "", (index: number) => `198.51.100.${index}`],
+    ["from a proxy that is not trusted", "10.0.0.0/8", (index: number) => `198.51.100.${index}`],
+    ["where its last entry is malformed", "127.0.0.1", (index: number) => `198.51.100.1, ${index}`],
+    ["where it names only proxies", "127.0.0.0/8", (index: number) => `127.0.0.${index}`],
+  ])("E11: X-Forwarded-For is not believed %s", async (_, trustedProxies, forwardedFor) => {
+    const [running, newcomer] = await startBehind(trustedProxies);
+    const answers = await flood(running, forwardedFor);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
+    expect((await send(running, newcomer, forwardedFor(99))).status).toBe(refused);
   });
 });
 

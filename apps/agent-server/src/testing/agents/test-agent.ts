@@ -38,7 +38,12 @@ export function createTestApp(
   return createHttpApp({
     agentId: agent.identity.agentId,
     allowedHostnames: ["127.0.0.1", "localhost"],
-    authenticate: createAuthenticator({ authToken, allowAnonymous, checkSigned }),
+    authenticate: createAuthenticator({
+      authToken,
+      allowAnonymous,
+      trustedProxies: [],
+      checkSigned,
+    }),
     newServer: () => agent.newServer(getCaller),
     answerCall: agent.answerCall,
     approvals: agent.approvals,
