@@ -9,11 +9,11 @@ const MAX_FAST_PATH_LENGTH = 48;
 /**
  * Returns the RFC 8785 text of plain JSON data. Members that are `undefined` are left out. Throws
  * CanonicalJsonError on values that JSON cannot represent exactly: lone surrogates, non-finite
- * numbers, `undefined` in an array, objects that are not plain, and nesting deeper than 64, which
- * includes cycles.
+ * numbers, `undefined` in an array, objects that are not plain, and nesting deeper than `maxDepth`, 64
+ * by default, which includes cycles.
  */
-export function canonicalize(value: unknown): string {
-  return writeValue(value, MAX_DEPTH);
+export function canonicalize(value: unknown, maxDepth = MAX_DEPTH): string {
+  return writeValue(value, maxDepth);
 }
 
 /** The canonical texts of an object that carries its own signature. */
@@ -53,7 +53,7 @@ function writeValue(value: unknown, depthLeft: number): string {
       return value ? "true" : "false";
     case "object":
       if (value === null) return "null";
-      if (depthLeft === 0) throw new CanonicalJsonError(`nested deeper than ${MAX_DEPTH}`);
+      if (depthLeft === 0) throw new CanonicalJsonError("a value is nested deeper than allowed");
       return Array.isArray(value)
         ? writeArray(value, depthLeft - 1)
         : writeObject(value, depthLeft - 1);

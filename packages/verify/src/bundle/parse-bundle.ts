@@ -2,7 +2,7 @@ import { canonicalize, parseJsonText, SUITE, unlessMalformed } from "@agent/cryp
 import * as v from "valibot";
 import { parseDidKey } from "../expected-key.ts";
 import type { BundleRefusal } from "../refusals.ts";
-import { BUNDLE_SPEC, BundleSchema, type EvidenceBundle } from "./schema.ts";
+import { BUNDLE_LEVELS, BUNDLE_SPEC, BundleSchema, type EvidenceBundle } from "./schema.ts";
 
 type ParseBundleResult =
   | { readonly ok: true; readonly bundle: EvidenceBundle; readonly relayKey: string }
@@ -12,7 +12,7 @@ type ParseBundleResult =
 export function parseBundle(input: unknown): ParseBundleResult {
   const parsed = typeof input === "string" ? parseJsonText(input) : { value: input };
   if (parsed === null || !v.is(BundleSchema, parsed.value)) return buildRefusal("bundle.malformed");
-  const text = unlessMalformed(() => canonicalize(parsed.value));
+  const text = unlessMalformed(() => canonicalize(parsed.value, BUNDLE_LEVELS));
   if (text === undefined) return buildRefusal("bundle.malformed");
   if (typeof input === "string" && input !== text) return buildRefusal("bundle.not_canonical");
   const bundle = parsed.value as unknown as EvidenceBundle;

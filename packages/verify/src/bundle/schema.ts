@@ -19,6 +19,12 @@ import { type Posting, PostingSchema } from "./posting-schema.ts";
 /** The only version of the format. */
 export const BUNDLE_SPEC = "agent/evidence@1.0";
 
+/**
+ * The levels to which a bundle may be nested. A receipt or a succession record may have the 64 levels of
+ * a request, and a bundle adds up to four around it.
+ */
+export const BUNDLE_LEVELS = 72;
+
 const string = v.string("must be a string");
 const text = v.pipe(string, v.nonEmpty("must not be empty"));
 const uuid = v.pipe(string, v.check(isUuid, "must be a UUID"));

@@ -1,7 +1,7 @@
 import { canonicalize, hexToBytes, publicKeyToDidKey, signJson, SUITE } from "@agent/crypto";
 import { signAttestation } from "@agent/receipts";
 import { getReceiptHash } from "./get-receipt-hash.ts";
-import { BUNDLE_SPEC, type EvidenceBundle } from "./schema.ts";
+import { BUNDLE_LEVELS, BUNDLE_SPEC, type EvidenceBundle } from "./schema.ts";
 
 /**
  * The relay's records of a finished task; the other members of the bundle are derived from them.
@@ -41,8 +41,8 @@ export interface BundleSigner {
 
 /**
  * Builds the bundle of a finished task, with the relay's attestation of its receipt and its
- * signature over all other members. Throws CanonicalJsonError if a part has no canonical JSON
- * inside a bundle.
+ * signature over all other members. Throws CanonicalJsonError if a part has no canonical JSON or is
+ * deeper than a request to the relay may be.
  */
 export function signBundle(evidence: Evidence, relay: BundleSigner): EvidenceBundle {
   const { relayId, publicKey, secretKey, succession = [], now } = relay;
@@ -68,10 +68,10 @@ export function signBundle(evidence: Evidence, relay: BundleSigner): EvidenceBun
     attestation,
     suite: SUITE,
   };
-  return signJson(body, secretKey);
+  return signJson(body, secretKey, BUNDLE_LEVELS);
 }
 
 /** Returns the only text of a bundle, to be stored and sent byte for byte. */
 export function formatBundle(bundle: EvidenceBundle): string {
-  return canonicalize(bundle);
+  return canonicalize(bundle, BUNDLE_LEVELS);
 }

@@ -24,7 +24,7 @@ import { findInspectionFault } from "./inspection/find-inspection-fault.ts";
 import { parseBundle } from "./parse-bundle.ts";
 import { findRelayKeyFault, getRelayKeys } from "./get-relay-keys.ts";
 import { checkRouting } from "./check-routing.ts";
-import type { EvidenceBundle } from "./schema.ts";
+import { BUNDLE_LEVELS, type EvidenceBundle } from "./schema.ts";
 import { findSettlementFault } from "./find-settlement-fault.ts";
 
 /**
@@ -59,7 +59,7 @@ function* checkParts(
   { publicKey, taskId, log }: VerifyOptions,
 ): Iterable<CheckPart> {
   yield buildPass("well_formed");
-  const isSigned = verifyJson(bundle, hexToBytes(relayKey));
+  const isSigned = verifyJson(bundle, hexToBytes(relayKey), BUNDLE_LEVELS);
   yield isSigned ? buildPass("intact") : buildRefusal("intact", "bundle.signature_invalid");
   const relayKeys = getRelayKeys(bundle, relayKey);
   if (relayKeys === null) {

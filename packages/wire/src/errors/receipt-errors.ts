@@ -53,8 +53,4 @@ export const receiptErrors = {
     status: 402,
     text: "Price exceeds the remaining max_budget of the delegation token",
   },
-  "evidence.too_deep": {
-    status: 422,
-    text: "Receipt is nested too deeply to be part of a signed document",
-  },
 } as const satisfies Record<string, ErrorText>;

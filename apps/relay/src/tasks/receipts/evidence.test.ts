@@ -3,12 +3,15 @@ import {
   canonicalize,
   generateKeyPair,
   sha256Hex,
+  sign,
+  signJson,
   signSuccession,
+  toBase64Url,
 } from "@agent/crypto";
 import type { ExecutionReceipt } from "@agent/receipts";
 import { replayRanking } from "@agent/routing-semiring";
 import { createReceipt, type TestAgent } from "@agent/testkit";
-import { PROOF_LEVELS, verifyArtifact, type EvidenceBundle } from "@agent/verify";
+import { formatBundle, PROOF_LEVELS, verifyArtifact, type EvidenceBundle } from "@agent/verify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   createBuyer,
@@ -42,19 +45,27 @@ async function relayKey(): Promise<string> {
   return body["public_key"] as string;
 }
 
-/** Returns the agent after a rotation of its key. */
-async function rotated(agent: TestAgent, seed: number): Promise<TestAgent> {
+/** Returns the agent after a rotation of its key, by a record with `more` members. */
+async function rotated(agent: TestAgent, seed: number, more: object = {}): Promise<TestAgent> {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(seed));
-  const body = {
+  const {
+    old_key_signature: _old,
+    new_key_signature: _new,
+    ...members
+  } = signSuccession({
     agent_id: agent.agentId,
-    public_key: bytesToHex(publicKey),
-    succession: signSuccession({
-      agent_id: agent.agentId,
-      oldSecretKey: agent.secretKey,
-      newSecretKey: secretKey,
-      timestamp: t.clock.now(),
-    }),
+    oldSecretKey: agent.secretKey,
+    newSecretKey: secretKey,
+    timestamp: t.clock.now(),
+  });
+  const text = canonicalize({ ...members, ...more });
+  const succession = {
+    ...members,
+    ...more,
+    old_key_signature: toBase64Url(sign(text, agent.secretKey)),
+    new_key_signature: toBase64Url(sign(text, secretKey)),
   };
+  const body = { agent_id: agent.agentId, public_key: bytesToHex(publicKey), succession };
   const { status } = await t.request("POST", "/api/v1/agents/bootstrap", { body });
   expect(status).toBe(200);
   return { ...agent, publicKey: body.public_key, secretKey };
@@ -149,6 +160,28 @@ describe("the evidence of a finished task", () => {
     expect(verifyArtifact(await fileOf(task))).toMatchObject({
       valid: false,
       code: "receipt.key_missing",
+    });
+  });
+
+  test("E14: a receipt as deep as a request may be, of an agent with as deep a succession record, is in valid evidence", async () => {
+    const [boss, seller] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const nestedArrays = (levels: number) =>
+      JSON.parse("[".repeat(levels) + "]".repeat(levels)) as object;
+    const worker = await rotated(seller, 9, { note: nestedArrays(62) });
+    const task = await submitAcceptedTask(t, boss, worker);
+    const receipt = { ...createReceipt(worker, task), note: nestedArrays(63) };
+    const paid = signJson(receipt, worker.secretKey);
+    await deliver(worker, task, paid);
+
+    const file = await fileOf(task);
+    const bundle = JSON.parse(file) as EvidenceBundle;
+    expect(bundle).toMatchObject({ receipt: paid, settlements: [{ amount_settled: 2 }] });
+    const publicKey = await relayKey();
+    expect(verifyArtifact(file, { publicKey })).toMatchObject({ kind: "bundle", valid: true });
+    const changed = formatBundle({ ...bundle, created_at: 1 });
+    expect(verifyArtifact(changed, { publicKey })).toMatchObject({
+      valid: false,
+      code: "bundle.signature_invalid",
     });
   });
 

@@ -3,14 +3,7 @@ import type { VerifiableCredential } from "@agent/credentials";
 import { canonicalize, sha256Hex, unlessMalformed } from "@agent/crypto";
 import type { NoShowRecord } from "@agent/receipts";
 import type { RoutingRecord } from "@agent/routing-semiring";
-import {
-  formatBundle,
-  signBundle,
-  type Evidence,
-  type EvidenceBundle,
-  type Signer,
-  type BundleSigner,
-} from "@agent/verify";
+import { formatBundle, signBundle, type Evidence, type Signer } from "@agent/verify";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
 import { getTaskMoney } from "../../budget/accounts/task-money.ts";
 import { parseCredential } from "../../credentials/credential-row.ts";
@@ -63,10 +56,8 @@ export async function getEvidence(
   const evidence = await collectEvidence(services, task, archived, caller);
   const log = await buildBundleLog(services, evidence);
   const logged = { ...evidence, ...(log !== undefined && { log }) };
-  const bundle = signEvidence(logged, { ...identity, now: runtime.now() });
-  return bundle === null
-    ? refuse("evidence.too_deep")
-    : { status: 200, body: formatBundle(bundle) };
+  const bundle = signBundle(logged, { ...identity, now: runtime.now() });
+  return { status: 200, body: formatBundle(bundle) };
 }
 
 /** Only the no-shows remain of a task that expired while it was claimed. */
@@ -172,9 +163,4 @@ async function loadCredential(
   const id = await findCredentialIdByTask(storage.read, taskId);
   const row = id === undefined ? undefined : await findCredential(storage.read, id);
   return row === undefined ? null : parseCredential(row);
-}
-
-/** A receipt may be nested as deep as JSON is accepted, and a bundle adds one more level. */
-function signEvidence(evidence: Evidence, relay: BundleSigner): EvidenceBundle | null {
-  return unlessMalformed(() => signBundle(evidence, relay)) ?? null;
 }

@@ -258,13 +258,6 @@ export const tasksContract: Contract<
       const { boss, task } = await openTask(t);
       return t.as(boss, "GET", `${task.path}/evidence`);
     },
-    "evidence.too_deep": async (t) => {
-      const { boss, worker, task } = await openTask(t);
-      const note = JSON.parse("[".repeat(63) + "]".repeat(63)) as unknown;
-      const deepest = { note } as Partial<ReceiptBody>;
-      await deliver(t, worker, task, createReceipt(worker, task, deepest));
-      return t.as(boss, "GET", `${task.path}/evidence`);
-    },
   },
 
   listTasks: {

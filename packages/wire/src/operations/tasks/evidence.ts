@@ -14,6 +14,6 @@ export const evidence = {
     // `@agent/verify` defines the form, and every byte of it is signed.
     ok: { 200: looseObject },
     rawAnswer: true,
-    refusals: ["task.not_found", "task.not_participant", "task.no_receipt", "evidence.too_deep"],
+    refusals: ["task.not_found", "task.not_participant", "task.no_receipt"],
   }),
 } as const;
