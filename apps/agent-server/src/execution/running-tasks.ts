@@ -4,6 +4,7 @@ import type { Runtime } from "../runtime.ts";
 import type { CheckDelegation } from "./delegation/delegation-scope.ts";
 import type { RunTask } from "./run-task.ts";
 import type { SignedWork } from "./sign-work.ts";
+import { WorkWithdrawn } from "./abort-reasons.ts";
 import { WorkPostponed } from "./work-postponed.ts";
 import type { WorkTask } from "./task.ts";
 import type { NewWork } from "./work.ts";
@@ -12,7 +13,7 @@ import type { NewWork } from "./work.ts";
 export interface RunningTasks {
   /**
    * Runs the work within its delegation scope; aborting `signal` cancels it. Rejects with
-   * `WorkPostponed` while the scope cannot be checked.
+   * `WorkPostponed` while the scope cannot be checked, and with `WorkWithdrawn` after a withdrawal.
    */
   runWork(work: NewWork, caller: Caller, signal?: AbortSignal): Promise<SignedWork>;
   /** Cancels a running task for `reason`; returns false when no task of this id runs. */
@@ -42,6 +43,8 @@ export function createRunningTasks(parts: {
       ];
       const cancel = AbortSignal.any(signals);
       const running = checkDelegation(work.delegationToken, task).then((checked) => {
+        // Its sender does not wait for the check, and gets the work back at once.
+        if (cancel.reason instanceof WorkWithdrawn) throw cancel.reason;
         if (!checked.ok) throw new WorkPostponed("The delegation token cannot be checked now");
         const { refusal, ...rights } = checked.rights;
         const options = { caller, cancel, ...(refusal !== undefined && { refusal }) };

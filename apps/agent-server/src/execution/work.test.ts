@@ -64,6 +64,31 @@ describe("a relay task", () => {
   });
 });
 
+test("work that is withdrawn while its token's issuer cannot be looked up is given back", async () => {
+  const looked = Promise.withResolvers<{ ok: false }>();
+  const released: string[] = [];
+  const work = createWork({
+    run: async () => expect.fail("the work must not run"),
+    checkDelegation: () => looked.promise,
+    runtime: createSystemRuntime(silentLog),
+    deliver: undefined,
+    release: async (id) => void released.push(id),
+  });
+  const gone = new AbortController();
+  const answer = work.accept(newWork("p", "t"), { caller: relay, signal: gone.signal });
+  gone.abort(new CallCancelled({ byClosing: false }));
+  looked.resolve({ ok: false });
+  expect(await answer).toMatchObject({ ok: false, code: "work.withdrawn" });
+  expect(released).toEqual(["t"]);
+
+  const kept = work.accept(newWork("p", "u"), { caller: relay });
+  expect(await kept).toEqual({
+    ok: false,
+    error: "The delegation token cannot be checked now",
+  });
+  expect(released).toEqual(["t"]);
+});
+
 test("local work stops when its caller disconnects", async () => {
   const { work } = createTestAgent({ tools: [createHangingTool()] });
   const gone = new AbortController();
