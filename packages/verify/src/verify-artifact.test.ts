@@ -1,5 +1,5 @@
 import { createPresentation } from "@agent/credentials";
-import { signRelaySuccession } from "@agent/crypto";
+import { deriveAgentId, signRelaySuccession } from "@agent/crypto";
 import {
   attenuateDelegationToken,
   type ExecutionReceipt,
@@ -302,6 +302,11 @@ describe("without a clock", () => {
 
 describe("the proof levels of a receipt distinguish its faults", () => {
   const stranger = signReceipt({ ...made.receipt, public_key: bob.publicKey }, bob.secretKey);
+  // Its agent's id shows the key of alice, so that bob's may be a later one.
+  const later = signReceipt(
+    { ...made.receipt, agent_id: deriveAgentId(alice.publicKey), public_key: bob.publicKey },
+    bob.secretKey,
+  );
   const nested = (inner: object) =>
     signReceipt({ ...made.receipt, delegation_receipts: [inner as never] }, alice.secretKey);
   const failing = (value: object, options: VerifyOptions = { publicKey: alice.publicKey }) =>
@@ -313,6 +318,19 @@ describe("the proof levels of a receipt distinguish its faults", () => {
     ["changed", { ...made.receipt, result: "x" }, undefined, "intact receipt.signature_invalid"],
     ["by a stranger's key", stranger, undefined, "key_bound receipt.signature_invalid"],
     ["by an agent without keys", made.receipt, { publicKey: [] }, "key_bound receipt.key_missing"],
+    [
+      "changed, by an agent without keys",
+      { ...made.receipt, result: "x" },
+      { publicKey: [] },
+      "intact receipt.signature_invalid",
+    ],
+    ["in the name of another key", later, { publicKey: bob.did }, "key_bound receipt.key_missing"],
+    [
+      "changed, in the name of another key",
+      { ...later, result: "x" },
+      { publicKey: bob.did },
+      "intact receipt.signature_invalid",
+    ],
     [
       "that names no key, with none known",
       signReceipt({ ...made.receipt, public_key: undefined }, alice.secretKey),

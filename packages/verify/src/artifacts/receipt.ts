@@ -57,25 +57,21 @@ export function checkReceipt(
   isInnerBound: KeyBindings["isInnerBound"] = () => options.findKeys !== undefined,
 ): Verdict {
   const verdict = verifyReceipt(receipt, options);
-  const refused = verdict.code === "receipt.signature_invalid";
-  if (refused && options.publicKey !== undefined && isSignedByEmbeddedKey(receipt)) {
-    // Intact, but signed by an unknown key, which is another fault than a changed receipt.
-    const checks = verdict.checks.map((check) =>
-      check.name === "signature" ? { name: "bound", ok: false, code: verdict.code } : check,
-    );
-    return toVerdict(
-      { ...verdict, checks: [...checks, { name: "signature", ok: true }] },
-      undefined,
-    );
+  const { code } = verdict;
+  const bound = { outer: options.publicKey !== undefined, isInnerBound };
+  if (!bound.outer || (code !== "receipt.signature_invalid" && code !== "receipt.key_missing")) {
+    return toVerdict(verdict, bound);
   }
-  return toVerdict(verdict, {
-    outer: options.publicKey !== undefined,
-    isInnerBound,
-  });
-}
-
-function isSignedByEmbeddedKey(receipt: object | string): boolean {
-  return verifyReceipt(receipt).checks.some(({ name, ok }) => name === "signature" && ok);
+  // A changed receipt has another fault than an intact one by a key that is not known to be the agent's.
+  const own = verifyReceipt(receipt, { ...options, publicKey: undefined, findKeys: undefined });
+  if (own.code === "receipt.signature_invalid") return toVerdict(own, undefined);
+  if (own.code === "receipt.key_missing" || code === "receipt.key_missing") {
+    return toVerdict(verdict, bound);
+  }
+  const checks = verdict.checks.map((check) =>
+    check.name === "signature" ? { name: "bound", ok: false, code } : check,
+  );
+  return toVerdict({ ...verdict, checks: [...checks, { name: "signature", ok: true }] }, undefined);
 }
 
 /** Whether the signature was verified with keys that are known to be the agent's. */
