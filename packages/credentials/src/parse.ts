@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { isPlainObject, parseJsonText, unlessMalformed } from "@agent/crypto";
+import { isPlainObject, readJsonText, unlessMalformed } from "@agent/crypto";
 import { hashData } from "./data-integrity.ts";
 import type { DocumentKind } from "./refusals.ts";
 import {
@@ -63,8 +63,8 @@ function parseDocument<K extends DocumentKind, Document extends { proof: DataInt
     path,
     message,
   });
-  const parsed = typeof input === "string" ? parseJsonText(input) : { value: input };
-  if (parsed === null) return malformed("", "must be JSON in which no object repeats a member");
+  const parsed = typeof input === "string" ? readJsonText(input) : { value: input };
+  if ("fault" in parsed) return malformed(parsed.fault.path, parsed.fault.message);
   if (!isPlainObject(parsed.value)) return malformed("", "must be a JSON object");
   const checked = v.safeParse(schema, parsed.value, { abortEarly: true });
   if (!checked.success) {

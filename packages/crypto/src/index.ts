@@ -23,7 +23,7 @@ export {
 } from "./formats.ts";
 export { isJsonObject, isPlainObject, type JsonMembers } from "./json/json-object.ts";
 export { deriveSeed } from "./keys/derive-seed.ts";
-export { parseJsonText } from "./json/json-text.ts";
+export { type JsonTextFault, parseJsonText, readJsonText } from "./json/json-text.ts";
 export type { AgentIdKeyCode } from "./keys/key-id.ts";
 export { deriveAgentId, isAgentIdOfKey, isKeyDerivedId, verifyAgentIdKey } from "./keys/key-id.ts";
 export {

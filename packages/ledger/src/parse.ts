@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { canonicalize, isPlainObject, parseJsonText, unlessMalformed } from "@agent/crypto";
+import { canonicalize, isPlainObject, readJsonText, unlessMalformed } from "@agent/crypto";
 import { hashTimeline } from "./checks/hash-timeline.ts";
 import { type Ledger, LedgerMembersSchema } from "./schema.ts";
 
@@ -34,9 +34,8 @@ export function parseLedger(
 
 /** Parses like `parseLedger` and returns the hash as well. */
 export function parseHashedLedger(input: unknown): ParsedLedger | LedgerFault {
-  const parsed = typeof input === "string" ? parseJsonText(input) : { value: input };
-  if (parsed === null)
-    return malformedLedger("", "must be JSON in which no object repeats a member");
+  const parsed = typeof input === "string" ? readJsonText(input) : { value: input };
+  if ("fault" in parsed) return malformedLedger(parsed.fault.path, parsed.fault.message);
   if (!isPlainObject(parsed.value)) return malformedLedger("", "must be a JSON object");
   const checked = v.safeParse(LedgerMembersSchema, parsed.value, { abortEarly: true });
   if (!checked.success) {

@@ -132,6 +132,16 @@ describe("the JSON text of a receipt", () => {
   });
 });
 
+test("the refusal of a receipt's JSON text names a number that other digits stand for as well", () => {
+  const text = JSON.stringify({ ...good, note: { order_id: 2 ** 53 } });
+  expect(parseReceipt(text)).toMatchObject({ ok: true });
+  expect(parseReceipt(text.replace("9007199254740992", "9007199254740993"))).toMatchObject({
+    ok: false,
+    code: "receipt.malformed",
+    path: "order_id",
+  });
+});
+
 describe("trees of receipts", () => {
   const wide = (count: number) =>
     buildBody({ delegation_receipts: Array.from({ length: count }, () => buildSignedReceipt()) });

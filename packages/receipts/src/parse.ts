@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { parseJsonText, unlessMalformed } from "@agent/crypto";
+import { readJsonText, unlessMalformed } from "@agent/crypto";
 import { RECEIPT_LIMITS } from "./limits.ts";
 import { ParsedReceipt } from "./parsed-receipt.ts";
 import type { StructureRefusal } from "./refusals.ts";
@@ -22,9 +22,8 @@ export interface ReceiptFault {
  * Refuses with `receipt.malformed` or, above 256 nested receipts in all, `receipt.too_many_nested`.
  */
 export function parseReceipt(value: unknown): ParsedReceipt | ReceiptFault {
-  const parsed = typeof value === "string" ? parseJsonText(value) : { value };
-  if (parsed === null)
-    return malformedReceipt("", "must be JSON in which no object repeats a member");
+  const parsed = typeof value === "string" ? readJsonText(value) : { value };
+  if ("fault" in parsed) return malformedReceipt(parsed.fault.path, parsed.fault.message);
   const shape = checkReceiptMembers(parsed.value);
   if (!shape.ok) return shape;
   if (countNested(shape.receipt) > RECEIPT_LIMITS.maxNested) {

@@ -1,3 +1,4 @@
+import { readJsonText } from "@agent/crypto";
 import type { VerifyOptions } from "./artifacts/options.ts";
 import { verifyBundle } from "./bundle/verify-bundle.ts";
 import type { Claim } from "./claim/claim.ts";
@@ -92,11 +93,23 @@ function verifyContent(
 
 function formatVerdict(verdict: Verdict, artifact: unknown, options: VerifyOptions): string[] {
   const content = verifyContent(verdict, artifact, options);
-  if (content === undefined) return [formatHead(verdict, getOutcome(verdict, options))];
+  if (content === undefined) {
+    const head = formatHead(verdict, getOutcome(verdict, options));
+    return [head + formatTextFault(verdict, artifact)];
+  }
   const members = content.valid
     ? "its members are those that were signed, its text is not: ask for the file as it came"
     : `and its members are refused, ${content.code}`;
   return [`${formatHead(verdict, "refused")}: reformatted, ${members}`];
+}
+
+/** Returns the rule that an unreadable text breaks, and the member; of such a text there is no artifact. */
+function formatTextFault({ code }: Verdict, artifact: unknown): string {
+  if (code !== "artifact.unreadable" || typeof artifact !== "string") return "";
+  const read = readJsonText(artifact);
+  if (!("fault" in read)) return "";
+  const { path, message } = read.fault;
+  return path === "" ? `: ${message}` : `: ${toPrintable(path)} ${message}`;
 }
 
 function formatHead({ kind, code }: Verdict, outcome: Outcome): string {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { parseJsonText } from "./json-text.ts";
+import fc from "fast-check";
+import { canonicalize } from "./canonical-json.ts";
+import { parseJsonText, readJsonText } from "./json-text.ts";
 
 describe("JSON texts", () => {
   test.each([
@@ -21,8 +23,47 @@ describe("JSON texts", () => {
     String.raw`{"a":1,"\u0061":2}`,
     '[{"a":{"b":1,"b":2}}]',
     '{"__proto__":1,"__proto__":2}',
+    '{"a":9007199254740993}',
+    "[-9007199254740993]",
+    "1152921504606846976",
+    '{"a":100000000000000000000000}',
   ])("the JSON text %s is refused", (text) => {
     expect(parseJsonText(text)).toBeNull();
+  });
+
+  test.each([
+    ["{", "", "must be JSON"],
+    ['{"a":{"b":1,"b":1}}', "", "must be JSON in which no object repeats a member"],
+    [
+      String.raw`{"a":1,"x\\":{"order\u005fid" : [7, 9007199254740993]},"b":9007199254740993}`,
+      "order_id",
+      "must be an integer below 2^53, or be written as in canonical JSON",
+    ],
+    ["-9007199254740993", "", "must be an integer below 2^53, or be written as in canonical JSON"],
+  ])("the fault of the JSON text %s names the member", (text, path, message) => {
+    expect(readJsonText(text)).toEqual({ fault: { path, message } });
+  });
+
+  test.each([
+    '{"a":9007199254740992,"9007199254740993":"9007199254740993:1"}',
+    "1152921504606847000",
+    "-9007199254740991",
+    "0.30000000000000004",
+    "9007199254740993.5",
+    "1e+30",
+    "123456789012345678e2",
+  ])("the JSON text %s has one spelling, or is no integer", (text) => {
+    expect(parseJsonText(text)).toEqual({ value: JSON.parse(text) as unknown });
+  });
+
+  test("every canonical JSON text is read as its value", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), fc.bigInt().map(Number), fc.double()), (value) => {
+        fc.pre(typeof value !== "number" || (Number.isFinite(value) && !Object.is(value, -0)));
+        const text = canonicalize(value);
+        expect(parseJsonText(text)).toEqual({ value: JSON.parse(text) as unknown });
+      }),
+    );
   });
 
   test("a JSON text may have __proto__ as a member and any depth", () => {

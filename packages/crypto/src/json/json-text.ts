@@ -1,14 +1,41 @@
+/** The fault of a text: the member with the number that is refused, empty otherwise, and the broken rule. */
+export interface JsonTextFault {
+  readonly path: string;
+  readonly message: string;
+}
+
 /**
- * Parses a JSON text in a wrapper; null if it is not JSON or if an object names a member twice.
- * Readers differ on which of the two they use, so a signature over such a text would be ambiguous.
+ * Parses a JSON text in a wrapper; null if it is not JSON or could be read in two ways, as `readJsonText`
+ * refuses it.
  */
 export function parseJsonText(text: string): { readonly value: unknown } | null {
+  const read = readJsonText(text);
+  return "fault" in read ? null : read;
+}
+
+/**
+ * Parses a JSON text that may be signed. Refuses one that is not JSON and one that readers understand in
+ * different ways, because a signature over it would be ambiguous: if an object names a member twice, or
+ * if an integer has more digits than a double keeps (RFC 8785, I-JSON). Such an integer is accepted in
+ * its canonical spelling alone, so that no other digits stand for the same number.
+ */
+export function readJsonText(
+  text: string,
+): { readonly value: unknown } | { readonly fault: JsonTextFault } {
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    return countMembers(value) === countWrittenMembers(text) ? { value } : null;
+    value = JSON.parse(text);
   } catch {
-    return null;
+    return { fault: { path: "", message: "must be JSON" } };
   }
+  const written = scanText(text);
+  if (written.inexact !== undefined) {
+    const message = "must be an integer below 2^53, or be written as in canonical JSON";
+    return { fault: { path: written.inexact, message } };
+  }
+  return countMembers(value) === written.members
+    ? { value }
+    : { fault: { path: "", message: "must be JSON in which no object repeats a member" } };
 }
 
 /** Counts the members of all objects in a parsed value. */
@@ -26,15 +53,43 @@ function countMembers(root: unknown): number {
 }
 
 /**
- * Counts the colons outside strings. A repeated name has two of them but is one member when parsed.
+ * Counts the colons outside strings of a text that is JSON, because a repeated name has two of them but
+ * is one member when parsed, and finds the name before the first integer that has no exact value.
  */
-function countWrittenMembers(text: string): number {
-  let count = 0;
+function scanText(text: string): { readonly members: number; readonly inexact?: string } {
+  let members = 0;
+  let name = "";
+  let string = "";
   for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === ":") count += 1;
-    else if (text[at] === '"') at = findClosingQuote(text, at);
+    const unit = text[at]!;
+    if (unit === ":") {
+      members += 1;
+      name = string;
+    } else if (unit === '"') {
+      const closing = findClosingQuote(text, at);
+      string = text.slice(at, closing + 1);
+      at = closing;
+    } else if (unit >= "0" && unit <= "9") {
+      const number = readNumber(text, at);
+      if (isInexactInteger(number))
+        return { members, inexact: name && (JSON.parse(name) as string) };
+      at += number.length - 1;
+    }
   }
-  return count;
+  return { members };
+}
+
+const NUMBER = /\d[\d.eE+-]*/y;
+
+/** Reads the number that begins at `at`, without its sign. */
+function readNumber(text: string, at: number): string {
+  NUMBER.lastIndex = at;
+  return NUMBER.exec(text)?.[0] ?? "";
+}
+
+/** Every integer of at most 15 digits is read exactly. */
+function isInexactInteger(number: string): boolean {
+  return number.length > 15 && /^\d+$/.test(number) && String(Number(number)) !== number;
 }
 
 function findClosingQuote(text: string, opening: number): number {

@@ -214,6 +214,20 @@ test("D5: an invalid file of keys is reported with the line, and nothing is veri
   });
 });
 
+test.each([
+  [
+    "a number with more digits than are read",
+    '"order_id":9007199254740993',
+    "order_id must be an integer",
+  ],
+  ["a member twice", '"note":1,"note":2', "must be JSON in which no object repeats a member"],
+])("agent-verify says that it refuses a file because of %s", async (_, member, reason) => {
+  const changed = text(JSON.stringify({ ...made.receipt, x: 0 }).replace('"x":0', member));
+  const { exitCode, out } = await runOn({ changed }, ["changed"]);
+  expect(exitCode).not.toBe(0);
+  expect(out).toContain(`artifact.unreadable: ${reason}`);
+});
+
 test("an unreadable file is reported on the standard error", async () => {
   expect(await run("--json", "missing.json")).toEqual({
     exitCode: 2,

@@ -1,3 +1,5 @@
+import { readJsonText } from "@agent/crypto";
+
 /** The place at which a file cannot be read. */
 export interface TextFault {
   /** From 1; null where the browser does not state it. */
@@ -54,8 +56,10 @@ export function findJsonFault(text: string): TextFault {
       reason: "Here the text stops being JSON.",
     };
   }
-  const reason = "An object in it names a member twice, so readers could differ about it.";
-  return { line: null, byte: null, reason };
+  const read = readJsonText(text);
+  const { path, message } = "fault" in read ? read.fault : { path: "", message: "must be JSON" };
+  const subject = path === "" ? "It" : `The member ${path}`;
+  return { line: null, byte: null, reason: `${subject} ${message}.` };
 }
 
 /** Reads the offset from the messages of the engines, which differ. */
