@@ -1,5 +1,5 @@
 import { compareHeads, proveConsistency, type ReadTile, type TreeHead } from "@agent/transparency";
-import { BadTileError, type LogReader } from "./log-reader.ts";
+import { BadTileError, type TileReaders } from "./log-reader.ts";
 import type { SeenHead } from "./signed-heads.ts";
 
 /**
@@ -9,11 +9,11 @@ import type { SeenHead } from "./signed-heads.ts";
  */
 export async function findSplit(
   heads: readonly SeenHead[],
-  log: LogReader,
+  tileReaders: TileReaders,
 ): Promise<readonly [SeenHead, SeenHead] | null> {
   const [largest] = heads.toSorted((left, right) => right.head.size - left.head.size);
   if (largest === undefined) return null;
-  const readTile = log.createTileReader(largest.head.size);
+  const readTile = tileReaders(largest.head.size);
   for (const seen of heads) {
     const proof = await buildProof(seen.head, largest.head, readTile);
     if (!compareHeads(seen.head, largest.head, proof).ok) return [seen, largest];

@@ -30,6 +30,9 @@ const MAX_NOTE_BYTES = 65_536;
 const HASH_BYTES = 32;
 const BUNDLE_ENTRY_BYTES = 92;
 
+/** Returns the reader of the tree of `size` leaves. */
+export type TileReaders = (size: number) => ReadTile;
+
 /** Reads the paths of a log or of a witness below its prefix, with bounds of time and size. */
 export function createLogReader(prefix: string, network: Pick<Environment, "fetch">) {
   /** Returns the bytes of a path; null if it does not exist. */
@@ -60,10 +63,13 @@ export function createLogReader(prefix: string, network: Pick<Environment, "fetc
   return {
     readNote: (path: string) => read(path, MAX_NOTE_BYTES),
 
-    /** Reads tiles as those of a tree of `size` leaves, each once, and cuts them to the asked width. */
-    createTileReader(size: number): ReadTile {
+    /**
+     * Returns readers of the log's trees by their numbers of leaves. Together they read each tile once, and
+     * cut it to the asked width.
+     */
+    createTileReaders(): TileReaders {
       const tiles = new Map<string, Promise<Uint8Array>>();
-      return async (level, index, width) => {
+      return (size) => async (level, index, width) => {
         const hashes = Math.floor(size / TILE_WIDTH ** level) - index * TILE_WIDTH;
         const whole = Math.min(TILE_WIDTH, hashes);
         const path = formatTilePath(level, index, whole);

@@ -1,6 +1,7 @@
 import { entryOf } from "@agent/transparency";
 import { ModelLog } from "@agent/transparency/model-log";
 import { expect, test } from "vitest";
+import type { MonitorState } from "./monitor-state.ts";
 import { createMonitor } from "./monitor.ts";
 
 function createLog(size: number): ModelLog {
@@ -39,6 +40,48 @@ async function countHashedRefs(log: ModelLog): Promise<number> {
   expect(await monitor.check()).toMatchObject({ ok: true, alarms: [], size: log.size });
   return hashes;
 }
+
+/** Runs rounds while the log grows to each of `sizes`, and returns the paths of the tiles that each read. */
+async function listReadTiles(sizes: readonly { published: number; latest: number }[]) {
+  const { logKey } = createLog(0).keys;
+  let [checkpoint, latest] = [createLog(0), createLog(0)];
+  let tiles: string[] = [];
+  let kept: MonitorState | null = null;
+  const monitor = createMonitor({
+    prefix: "http://log",
+    logKey,
+    watch: { agentIds: [], keys: [], knownArtifacts: [], knownRefs: [] },
+    state: {
+      load: () => Promise.resolve(kept),
+      save: async (state) => void (kept = state),
+    },
+    report: () => {},
+    fetch: (url) => {
+      const path = (url as string).replace("http://log/", "");
+      if (path === "checkpoint") return Promise.resolve(new Response(checkpoint.sign()));
+      if (path === "latest") return Promise.resolve(new Response(latest.sign()));
+      tiles.push(path);
+      const bytes = latest.readPath(path) ?? checkpoint.readPath(path)!;
+      return Promise.resolve(new Response(new Uint8Array(bytes)));
+    },
+  });
+  const rounds: string[][] = [];
+  for (const size of sizes) {
+    [checkpoint, latest, tiles] = [createLog(size.published), createLog(size.latest), []];
+    expect(await monitor.check()).toMatchObject({ ok: true, alarms: [] });
+    rounds.push(tiles);
+  }
+  return rounds;
+}
+
+test("a round reads each tile once, also those that the head before it and the latest one share", async () => {
+  const rounds = await listReadTiles([
+    { published: 300, latest: 300 },
+    { published: 520, latest: 520 },
+    { published: 600, latest: 700 },
+  ]);
+  for (const tiles of rounds) expect(tiles.toSorted()).toEqual([...new Set(tiles)].toSorted());
+});
 
 test("a round hashes each known task once, however many entries are new", async () => {
   for (const size of [10, 256 * 8]) expect(await countHashedRefs(createLog(size))).toBe(50);

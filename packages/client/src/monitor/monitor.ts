@@ -122,10 +122,11 @@ export function createMonitor(options: MonitorOptions): { check: () => Promise<M
       const evidence = [before.text, published.text] as const;
       throw new AlarmError({ code: "monitor.rolled_back", evidence });
     }
-    const readTile = log.createTileReader(published.head.size);
+    const tileReaders = log.createTileReaders();
+    const readTile = tileReaders(published.head.size);
     const root = await computeRootOf(published.head.size, readTile, getEmptyRoot());
     if (!equalBytes(root, published.head.root)) throw new BadTileError("the tiles differ");
-    const split = await findSplit(before === null ? heads : [before, ...heads], log);
+    const split = await findSplit(before === null ? heads : [before, ...heads], tileReaders);
     if (split !== null) throw new AlarmError(buildSplit(...split));
     const tree = { log, head: published.head, readTile };
     const scan = await scanNewEntries(tree, before?.head.size ?? 0, watch, stored?.seen);
