@@ -523,6 +523,16 @@ describe("passed on delegation tokens", () => {
     });
   });
 
+  test("a delegation token that its delegate passed on counts under a key that was named for this delegate alone", () => {
+    const boundFor = (id: string) =>
+      verifyArtifact(passOn(made.bobId, bob), {
+        now,
+        publicKey: [alice.publicKey, { publicKey: bob.publicKey, role: "agent", id }],
+      });
+    expect(boundFor(made.bobId).valid).toBe(true);
+    expect(boundFor(made.carolId)).toMatchObject({ valid: false, code });
+  });
+
   test("a delegation token that its delegate passed on is valid if the delegate's id was derived from its key", () => {
     expect(keyBound(made.token, alice.publicKey).valid).toBe(true);
   });

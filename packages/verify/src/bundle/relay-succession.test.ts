@@ -176,6 +176,16 @@ describe("D8: artifacts without a chain, verified with the caller's chain", () =
     expect(verifyArtifact(forged, { relaySuccession })).toMatchObject({ valid: false });
   });
 
+  test("D8: a chain adds no key for a key that was named for another relay", () => {
+    const verifyFor = (id: string) => {
+      const named = { publicKey: third.publicKey, role: "relay", id } as const;
+      return verifyArtifact(old, { publicKey: [named], relaySuccession: succession });
+    };
+    expect(verifyFor(relay.relayId)).toMatchObject({ valid: true });
+    const otherId = "019b7d21-53eb-7ccd-926c-3badff397898";
+    expect(verifyFor(otherId)).toMatchObject({ valid: false, code: "artifact.key_unbound" });
+  });
+
   test("D8: a chain that breaks a rule adds no key", () => {
     const relaySuccession = [{ ...succession[0], timestamp: 0 }, succession[1]];
     const options = { publicKey: third.publicKey, relaySuccession };
