@@ -57,12 +57,12 @@ export function createReconciler({
 
   async function check(since: number): Promise<ReconciliationResult> {
     const [at, began] = [runtime.now(), elapsed()];
-    const failing = latest?.books.checks.filter(({ ok }) => !ok).map(({ name }) => name);
+    const failing = latest?.books.checks.filter(({ ok }) => !ok).map(({ code }) => code);
     const books = await checkBooks({ snapshot, now: at, since }, failing);
     if (since === 0) checkedAllAt = began;
     [latest, latestStartedAt] = [{ at, books }, began];
-    for (const { name, ok, count, ids } of books.checks) {
-      if (!ok) log.error("books.inconsistent", { check: name, count, ids: ids.join(" ") });
+    for (const { code, name, ok, count, ids } of books.checks) {
+      if (!ok) log.error("books.inconsistent", { check: name, code, count, ids: ids.join(" ") });
     }
     return books;
   }

@@ -56,8 +56,8 @@ export function registerRelayMetrics(
     labelNames: ["check"],
     registers,
     collect() {
-      for (const { name, count } of reconciler.latest()?.books.checks ?? []) {
-        this.labels(name).set(count);
+      for (const { code, count } of reconciler.latest()?.books.checks ?? []) {
+        this.labels(code).set(count);
       }
     },
   });

@@ -48,6 +48,17 @@ describe("the metrics", () => {
     expect(Object.keys(operations)).toEqual(expect.arrayContaining([...new Set(labels)]));
   });
 
+  test("the metrics have only short codes as labels, also for the rules of the books", async () => {
+    await t.relay.tick();
+    await t.relay.idle();
+    const names = [...(await samples()).keys()];
+    const labels = names.flatMap((name) =>
+      [...name.matchAll(/="([^"]*)"/g)].map(([, text]) => text),
+    );
+    expect(labels.filter((label) => !/^[\w.+-]{1,40}$/.test(label!))).toEqual([]);
+    expect(names).toContain('agent_relay_books_faults{check="settlement_mismatch"}');
+  });
+
   test("the metrics show open tasks, jobs and a freeze", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     await submitAcceptedTask(t, boss, worker);

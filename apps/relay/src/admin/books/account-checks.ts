@@ -62,9 +62,29 @@ const findWrongHeldAmounts: FindViolations = ({ snapshot }, report) =>
   });
 
 export const accountChecks: readonly BooksCheck[] = [
-  { name: "no agent owes, except by card_reversal", find: findOverdrawnAgents },
-  { name: "balances are the sums of their postings", find: findBrokenBalances },
-  { name: "every hold is that of an open task or withdrawal", find: findUnmatchedHolds },
-  { name: "what agents take out is in pending withdrawals", find: findWrongWithdrawalCounts },
-  { name: "what accounts hold is in holds of their tasks", find: findWrongHeldAmounts },
+  {
+    code: "agent_overdrawn",
+    name: "no agent owes, except by card_reversal",
+    find: findOverdrawnAgents,
+  },
+  {
+    code: "balance_mismatch",
+    name: "balances are the sums of their postings",
+    find: findBrokenBalances,
+  },
+  {
+    code: "hold_unmatched",
+    name: "every hold is that of an open task or withdrawal",
+    find: findUnmatchedHolds,
+  },
+  {
+    code: "withdrawal_mismatch",
+    name: "what agents take out is in pending withdrawals",
+    find: findWrongWithdrawalCounts,
+  },
+  {
+    code: "held_mismatch",
+    name: "what accounts hold is in holds of their tasks",
+    find: findWrongHeldAmounts,
+  },
 ];

@@ -12,12 +12,16 @@ export interface BooksCheckContext {
 
 /** One rule of the books. It reports the id of each row that breaks the rule, once. */
 export interface BooksCheck {
+  /** The fault in one word, which stays the same when `name` is worded anew. */
+  readonly code: string;
+  /** The rule in words. */
   readonly name: string;
   readonly find: (books: BooksCheckContext, report: (id: string) => void) => Promise<void>;
 }
 
 /** The result of one check. */
 export interface BooksCheckResult {
+  readonly code: string;
   readonly name: string;
   readonly ok: boolean;
   readonly count: number;
@@ -29,7 +33,7 @@ export interface BooksCheckResult {
 const MAX_REPORTED_IDS = 20;
 
 export async function runBooksCheck(
-  { name, find }: BooksCheck,
+  { code, name, find }: BooksCheck,
   books: BooksCheckContext,
 ): Promise<BooksCheckResult> {
   const ids: string[] = [];
@@ -38,5 +42,12 @@ export async function runBooksCheck(
     count += 1;
     if (ids.length < MAX_REPORTED_IDS) ids.push(id);
   });
-  return { name, ok: count === 0, count, ids, detail: count === 1 ? "1 row" : `${count} rows` };
+  return {
+    code,
+    name,
+    ok: count === 0,
+    count,
+    ids,
+    detail: count === 1 ? "1 row" : `${count} rows`,
+  };
 }

@@ -92,42 +92,42 @@ const undecidedSince = (created: number) => `INSERT INTO x402_payments (proof_ha
     wallet, amount, payload, requirements, state, reason, created_at)
   VALUES ('proof-1', 'payer', 'w', 2000000, '{}', '{}', 'undecided', 'refused', ${created});`;
 
-const edits: [string, (traded: Trade) => string, string, (traded: Trade) => string][] = [
+const edits: [string, (traded: Trade) => string, [string, string], (traded: Trade) => string][] = [
   [
     "a settlement record that differs from its postings",
     () => "UPDATE settlements SET net = net + 1, fee = fee - 1;",
-    "settlement records say what their postings say",
+    ["settlement_mismatch", "settlement records say what their postings say"],
     ({ task }) => task.task_id,
   ],
   [
     "a wrong held amount of an account",
     ({ boss }) => `UPDATE accounts SET held = held + 1 WHERE account = 'agent:${boss.agentId}';`,
-    "what accounts hold is in holds of their tasks",
+    ["held_mismatch", "what accounts hold is in holds of their tasks"],
     ({ boss }) => `agent:${boss.agentId}`,
   ],
   [
     "a reserve of a peer for which nothing is open",
     () => RESERVE,
-    "what is reserved for peers is open",
+    ["reserve_leaked", "what is reserved for peers is open"],
     () => "far",
   ],
   [
     "a completed priced task without settlement or outbox entry",
     () => "DELETE FROM settlements;",
-    "completed priced tasks are settled or about to be",
+    ["task_unsettled", "completed priced tasks are settled or about to be"],
     ({ task }) => task.task_id,
   ],
   [
     "an x402 payment that is undecided for an hour",
     () => undecidedSince(t.clock.now() - HOUR_MS),
-    "x402 payments are decided within an hour",
+    ["payment_undecided", "x402 payments are decided within an hour"],
     () => "proof-1",
   ],
   [
     "a wrong balance",
     ({ worker }) => `UPDATE accounts SET balance = balance + 1
       WHERE account IN ('agent:${worker.agentId}', 'world') AND balance > 0;`,
-    "balances are the sums of their postings",
+    ["balance_mismatch", "balances are the sums of their postings"],
     ({ worker }) => `agent:${worker.agentId}`,
   ],
 ];
@@ -158,14 +158,14 @@ async function watchTurns(work: () => Promise<unknown>) {
 describe("reconciliation", () => {
   test.each(edits)(
     "A7: reconciliation finds %s, over HTTP, by command and by metric",
-    async (_, sql, name, id) => {
+    async (_, sql, [code, name], id) => {
       const traded = await trade();
       expect(failing(await overHttp())).toEqual({});
       await edit(sql(traded));
-      expect(await byMetric()).toMatchObject({ [name]: 1 });
+      expect(await byMetric()).toMatchObject({ [code]: 1 });
       expect(await readyLine()).toMatchObject({ status: 200, line: { ok: false } });
       expect(t.listLogged("books.inconsistent")).toContainEqual(
-        expect.objectContaining({ level: "error", check: name, count: 1, ids: id(traded) }),
+        expect.objectContaining({ level: "error", check: name, code, count: 1, ids: id(traded) }),
       );
       expect(failing(await overHttp())).toMatchObject({ [name]: [id(traded)] });
       const { ok, books } = await byCommand();
@@ -202,6 +202,7 @@ describe("reconciliation", () => {
         SELECT 'agent:' || i, 0, 1, 0, 0 FROM n;`);
     const found = (await overHttp()).checks.find(({ ok }) => !ok);
     expect(found).toMatchObject({
+      code: "held_mismatch",
       name: "what accounts hold is in holds of their tasks",
       count: 1201,
     });
@@ -211,21 +212,21 @@ describe("reconciliation", () => {
   test("A7: reconciliation checks new rows hourly and reports an old fault until it is corrected", async () => {
     const { boss, worker } = await trade();
     await edit("UPDATE settlements SET net = net + 1, fee = fee - 1;");
-    const name = "settlement records say what their postings say";
-    expect(await byMetric()).toMatchObject({ [name]: 1 });
+    const code = "settlement_mismatch";
+    expect(await byMetric()).toMatchObject({ [code]: 1 });
     for (let i = 0; i < 3; i += 1) {
       await t.clock.advance(HOUR_MS);
-      expect(await byMetric()).toMatchObject({ [name]: 1 });
+      expect(await byMetric()).toMatchObject({ [code]: 1 });
     }
     await edit("UPDATE settlements SET net = net - 1, fee = fee + 1;");
-    expect(await byMetric()).toMatchObject({ [name]: 0 });
+    expect(await byMetric()).toMatchObject({ [code]: 0 });
     await t.clock.advance(HOUR_MS);
     const fresh = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${fresh.path}/result`, createReceipt(worker, fresh));
     // The relay is up: this is a fault that came since the last run.
     const fault = "UPDATE settlements SET fee = fee - 1, net = net + 1 WHERE task_id = ?";
     await editStored(path, fault, [fresh.task_id]);
-    expect(await byMetric()).toMatchObject({ [name]: 1 });
+    expect(await byMetric()).toMatchObject({ [code]: 1 });
   });
 
   test("A7: reconciliation checks the books by command while the relay is frozen", async () => {

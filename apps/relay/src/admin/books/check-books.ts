@@ -22,7 +22,7 @@ const CHECKS: readonly BooksCheck[] = [...accountChecks, ...taskChecks, ...logCh
 
 /**
  * Checks from the postings that no money was created or lost and that related rows agree. A check that
- * failed the last time (`failing`) reads all rows again, so that its fault is reported until it is
+ * failed the last time (its code is in `failing`) reads all rows again, so that its fault is reported until it is
  * corrected.
  */
 export async function checkBooks(
@@ -35,6 +35,7 @@ export async function checkBooks(
   const sum = [...kinds.values()].reduce((all, amount) => all + amount, 0);
   const checks: BooksCheckResult[] = [
     {
+      code: "sum_not_zero",
       name: "all accounts together hold 0",
       ok: sum === 0,
       count: sum === 0 ? 0 : 1,
@@ -43,7 +44,7 @@ export async function checkBooks(
     },
   ];
   for (const check of CHECKS) {
-    const since = failing.includes(check.name) ? 0 : books.since;
+    const since = failing.includes(check.code) ? 0 : books.since;
     checks.push(await runBooksCheck(check, { ...books, since }));
   }
   return {

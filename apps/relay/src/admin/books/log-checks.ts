@@ -24,5 +24,9 @@ const findUnloggedSettlements: BooksCheck["find"] = async ({ snapshot, since }, 
 };
 
 export const logChecks: readonly BooksCheck[] = [
-  { name: "settlements are in the transparency log", find: findUnloggedSettlements },
+  {
+    code: "settlement_unlogged",
+    name: "settlements are in the transparency log",
+    find: findUnloggedSettlements,
+  },
 ];

@@ -60,9 +60,21 @@ const findWrongInspections: FindViolations = (books, report) =>
   scanPages(books, wrongInspections, report);
 
 export const taskChecks: readonly BooksCheck[] = [
-  { name: "settlement records say what their postings say", find: findWrongSettlements },
-  { name: "completed priced tasks are settled or about to be", find: findUnsettledTasks },
-  { name: "inspections", find: findWrongInspections },
-  { name: "what is reserved for peers is open", find: findLeakedReserves },
-  { name: "x402 payments are decided within an hour", find: findUndecidedPayments },
+  {
+    code: "settlement_mismatch",
+    name: "settlement records say what their postings say",
+    find: findWrongSettlements,
+  },
+  {
+    code: "task_unsettled",
+    name: "completed priced tasks are settled or about to be",
+    find: findUnsettledTasks,
+  },
+  { code: "inspection_mismatch", name: "inspections", find: findWrongInspections },
+  { code: "reserve_leaked", name: "what is reserved for peers is open", find: findLeakedReserves },
+  {
+    code: "payment_undecided",
+    name: "x402 payments are decided within an hour",
+    find: findUndecidedPayments,
+  },
 ];

@@ -18,6 +18,10 @@ const incarnation = v.optional(wholeNumber);
 
 /** The result of one rule of the books. */
 const BooksCheck = v.object({
+  code: describeAs(
+    v.optional(v.string()),
+    "The fault that the rule finds, such as `sum_not_zero`; relays of older versions omit it.",
+  ),
   name: describeAs(v.string(), "The rule, such as `all accounts together hold 0`."),
   ok: describeAs(v.boolean(), "Whether nothing breaks the rule."),
   count: describeAs(v.optional(wholeNumber), "The number of rows that break the rule."),
