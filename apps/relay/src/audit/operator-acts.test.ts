@@ -10,7 +10,7 @@ import { consoleEnv, openConsole } from "../../test/console-session.ts";
 import { federated } from "../../test/contract/operator/federation.ts";
 import { buildPath, samples } from "../../test/contract/samples.ts";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
-import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { operations, type OperationName } from "../operations.ts";
 
 const noOutput = { stdout: () => {}, stderr: () => {} };
@@ -54,6 +54,25 @@ describe("what the operator does", () => {
     expect(deposit?.detail).toContain("wire 7");
     expect(failed).toMatchObject({ action: "failWithdrawal", result: "withdrawal.not_found" });
     expect(failed?.detail).toContain("no account");
+  });
+
+  test("OP8: an act that repeats an earlier one and changes nothing is recorded as a repetition", async () => {
+    const agent = await t.createAgent();
+    const deposit = (body: object, headers?: Record<string, string>) =>
+      t.request("POST", `/api/v1/agents/${agent.agentId}/deposit`, {
+        body,
+        token: OPERATOR_TOKEN,
+        ...(headers !== undefined && { headers }),
+      });
+    const key = { "idempotency-key": "one" };
+    await deposit({ amount: 5, reference: "wire 7" });
+    await deposit({ amount: 6, reference: "wire 7" });
+    await deposit({ amount: 7 }, key);
+    await deposit({ amount: 7 }, key);
+    await deposit({ amount: 8, reference: "wire 8" });
+    expect(await t.getBalance(agent)).toBe(20);
+    const results = (await listActs("&action=deposit")).map(({ result }) => result);
+    expect(results.toReversed()).toEqual(["200", "200 repeated", "200", "200 repeated", "200"]);
   });
 
   test("OP8: acts while the relay is frozen are recorded too", async () => {

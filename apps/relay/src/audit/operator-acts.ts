@@ -75,8 +75,22 @@ export async function recordOperatorAct<Answer extends object>(
   }
 }
 
-/** The code of a refusal, else the status. */
+/**
+ * The code of a refusal, else the status, with `repeated` for an act that changed nothing because an
+ * earlier one had done it. So of two deposits with one reference the audit shows which one was credited.
+ */
 function toResult(answer: object): string {
-  const { code, status } = answer as { readonly code?: string; readonly status?: number };
-  return code ?? String(status ?? 200);
+  const { code, status = 200, body, isRepeated = false } = answer as ActAnswer;
+  if (code !== undefined) return code;
+  return isRepeated || body?.idempotent === true ? `${status} repeated` : String(status);
+}
+
+/** The members of an answer that the audit states. */
+interface ActAnswer {
+  readonly code?: string;
+  readonly status?: number;
+  /** An operation whose acts have references answers `idempotent` for a used one. */
+  readonly body?: { readonly idempotent?: unknown } | null;
+  /** Whether the answer was saved under an idempotency key. */
+  readonly isRepeated?: boolean;
 }

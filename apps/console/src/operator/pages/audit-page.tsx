@@ -55,13 +55,16 @@ export function AuditPage() {
   );
 }
 
+const DONE = /^2\d\d( repeated)?$/;
+
 const isRefused = (result: Entry["result"]) =>
-  result === null || (result !== undefined && !/^2\d\d$/.test(result));
+  result === null || (result !== undefined && !DONE.test(result));
 
 function describeResult(result: Entry["result"]): string {
   if (result === undefined) return "–";
   if (result === null) return "none: the relay ended before it answered";
-  return /^2\d\d$/.test(result) ? "done" : result;
+  if (result.endsWith(" repeated")) return "nothing: it was done before";
+  return DONE.test(result) ? "done" : result;
 }
 
 /** Sessions and tokens are operators; all others are agents. */

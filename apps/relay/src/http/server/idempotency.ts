@@ -16,6 +16,8 @@ export interface SavedResponse {
   readonly ok?: true;
   readonly status: number;
   readonly body: unknown;
+  /** Whether this is the answer to an earlier request. */
+  readonly isRepeated?: true;
 }
 
 /** Saves a response in the transaction of its effect, so that both are committed or neither is. */
@@ -108,7 +110,7 @@ function answerAgain(
   { request_hash }: Pick<NewKey, "request_hash">,
 ): SavedResponse | Refusal {
   return saved.request_hash === request_hash
-    ? { status: saved.status, body: JSON.parse(saved.body) as unknown }
+    ? { status: saved.status, body: JSON.parse(saved.body) as unknown, isRepeated: true }
     : refuse("idempotency.key_reused");
 }
 

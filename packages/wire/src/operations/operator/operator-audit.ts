@@ -28,7 +28,7 @@ export const OperatorAuditEntry = v.object({
   ),
   result: describeAs(
     v.optional(v.nullable(v.string())),
-    "The status or the code of the answer to an operator's act; null if the relay ended before it answered, absent for agents.",
+    "The status or the code of the answer to an operator's act, with `repeated` if an earlier act had done it; null if the relay ended before it answered, absent for agents.",
   ),
 });
 export type OperatorAuditEntry = v.InferInput<typeof OperatorAuditEntry>;
