@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { federated, suspend } from "../../test/contract/operator/federation.ts";
 import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
-import { startNetwork, waitUntil, type TestSite } from "../../test/network.ts";
+import {
+  closeSites,
+  startNetwork,
+  startTwoSites,
+  waitUntil,
+  type TestSite,
+  type TwoSites,
+} from "../../test/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const PEERS_PATH = "/api/v1/admin/federation/peers";
@@ -225,5 +232,61 @@ describe("A3: readmitted peers", () => {
   test("a removed peer cannot return by its own handshake", async () => {
     expect(await admit(b, a)).toMatchObject({ body: { code: "peer.refused" } });
     expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
+  });
+});
+
+describe("A3: a peer that was lost and that the operator adds again", () => {
+  let sites: TwoSites;
+  let isCut: boolean;
+  beforeEach(async () => {
+    isCut = false;
+    sites = await startTwoSites({
+      chooseAction: () => (isCut ? "refuse" : "pass"),
+      beta: { AGENT_FEDERATION_AUTO_ACCEPT_PEERS: "false" },
+    });
+  });
+  afterEach(() => closeSites([sites.a, sites.b], sites.proxies));
+
+  /** Lets both miss five heartbeats, and lets the operator of one add the other. */
+  async function loseAndAdd(by: TestSite, other: TestSite): Promise<void> {
+    const { a, b, clock } = sites;
+    isCut = true;
+    for (let missed = 1; missed <= 5; missed += 1) {
+      await clock.advance(60_000);
+      await Promise.all([a.relay.tick(), b.relay.tick()]);
+      for (const site of [a, b]) {
+        await waitUntil(
+          () => site.listLogged("federation.heartbeat.missed").length === missed,
+          `heartbeat ${missed} of ${site.name}`,
+        );
+      }
+    }
+    isCut = false;
+    expect(await shown(by, other.relayId)).toMatchObject({ state: "removed" });
+    const added = await by.asOperator("POST", PEERS_PATH, { endpoint_url: other.url });
+    expect(added).toMatchObject({ status: 200, body: { state: "active" } });
+  }
+
+  test.each([0, 5])(
+    "a peer that is added again keeps the limit %s that the operator set",
+    async (credit) => {
+      const { a, b } = sites;
+      await setCredit(a, b.relayId, credit);
+      await loseAndAdd(a, b);
+      expect(await shown(a, b.relayId)).toEqual({ state: "active", credit });
+    },
+  );
+
+  test("a peer that is added again keeps the default limit that the operator left as it was", async () => {
+    const { a, b } = sites;
+    await loseAndAdd(a, b);
+    expect(await shown(a, b.relayId)).toEqual({ state: "active", credit: 1_000 });
+  });
+
+  test("a stranger without credit gets the default limit when the operator adds it", async () => {
+    const { a, b } = sites;
+    expect(await shown(b, a.relayId)).toEqual({ state: "active", credit: 0 });
+    await loseAndAdd(b, a);
+    expect(await shown(b, a.relayId)).toEqual({ state: "active", credit: 1_000 });
   });
 });

@@ -45,7 +45,7 @@ export async function setPeerCredit(
   const row = await services.storage.transaction(async (tx) => {
     const before = await findPeer(tx, relayId);
     if (before === undefined) return undefined;
-    const after = { ...before, credit_limit: toMicro(creditLimit) };
+    const after = { ...before, credit_limit: toMicro(creditLimit), credit_set: 1 as const };
     await savePeer(tx, after);
     return after;
   });
@@ -67,7 +67,8 @@ export async function removePeer(
     const before = await findPeer(tx, relayId);
     if (before === undefined) return undefined;
     const life = applyPeerEvent(toPeerRecord(before), { type: "removal", byOperator: true });
-    const after = withPeerRecord({ ...before, credit_limit: ZERO, admitted: 0 }, life);
+    const shut = { ...before, credit_limit: ZERO, credit_set: 1 as const, admitted: 0 as const };
+    const after = withPeerRecord(shut, life);
     await savePeer(tx, after);
     await recordPeerChange(tx, services.runtime.now(), before, after);
     return before;

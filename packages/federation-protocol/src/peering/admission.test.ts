@@ -14,11 +14,11 @@ const self = { relayId: alpha.id, publicKey: alpha.publicKey };
 const unknown: AdmissionInput = { self, known: null, livePeers: 0 };
 const knownAs = (state: "pending" | "active" | "suspended" | "removed", key = beta.publicKey) => ({
   ...unknown,
-  known: { state, publicKey: key, operatorRemoval: null },
+  known: { state, publicKey: key, removedByOperator: false },
 });
 const removedByOperator = (key = beta.publicKey): AdmissionInput => ({
   ...unknown,
-  known: { state: "removed", publicKey: key, operatorRemoval: "in_force" },
+  known: { state: "removed", publicKey: key, removedByOperator: true },
 });
 
 describe("checkAdmission", () => {
@@ -98,11 +98,8 @@ describe("A3: a relay that the operator removed", () => {
     expect(checkAdmission(peer, open, removedByOperator())).toEqual({ ok: true });
   });
 
-  it("a relay that the operator removed may propose once the removal is lifted, like one that left by itself", () => {
-    for (const operatorRemoval of ["lifted", null] as const) {
-      const known = { state: "removed", publicKey: beta.publicKey, operatorRemoval } as const;
-      expect(checkProposalAdmission(peer, open, { ...unknown, known })).toEqual({ ok: true });
-    }
+  it("a relay that the operator removed may propose once the removal is lifted", () => {
+    expect(checkProposalAdmission(peer, open, knownAs("removed"))).toEqual({ ok: true });
   });
 
   it("the removal of a relay is not revealed to one with its id and another key", () => {
@@ -114,10 +111,10 @@ describe("A3: a relay that the operator removed", () => {
 });
 
 describe("A3: of credit limits after a handshake,", () => {
-  const left = { creditLimit: 5, operatorRemoval: null };
-  const none = { creditLimit: 0, operatorRemoval: null };
-  const once = { creditLimit: 5, operatorRemoval: "lifted" } as const;
-  const removed = { creditLimit: 5, operatorRemoval: "in_force" } as const;
+  const left = { creditLimit: 5, isSetByOperator: false };
+  const none = { creditLimit: 0, isSetByOperator: false };
+  const set = { creditLimit: 5, isSetByOperator: true };
+  const stopped = { creditLimit: 0, isSetByOperator: true };
   it.each([
     ["a new peer gets the initial one", null, false, 1_000, 1_000],
     ["a returning peer gets the one that it had", left, false, 1_000, 5],
@@ -125,9 +122,10 @@ describe("A3: of credit limits after a handshake,", () => {
     ["a peer without credit that returns has none still", none, false, 1_000, 0],
     ["a peer that the operator adds anew keeps a lower one", left, true, 1_000, 5],
     ["a peer that the operator adds anew keeps a higher one", left, true, 3, 5],
-    ["a removed peer that the operator adds keeps the operator's", removed, true, 1_000, 5],
-    ["a formerly removed peer that the operator adds keeps the operator's", once, true, 1_000, 5],
-    ["a formerly removed peer that returns keeps the operator's", once, false, 1_000, 5],
+    ["a peer whose limit the operator set keeps it when it is added", set, true, 1_000, 5],
+    ["a peer whose limit the operator set keeps it when it returns", set, false, 1_000, 5],
+    ["a peer whose limit the operator set to 0 has none when it is added", stopped, true, 1_000, 0],
+    ["a peer whose limit the operator set to 0 has none when it returns", stopped, false, 1_000, 0],
   ])("%s", (_, known, added, initial, expected) => {
     expect(computeCreditAfterHandshake(known, { added, initial })).toBe(expected);
   });

@@ -5,7 +5,7 @@ import {
   refuse,
   type RemovedCode,
 } from "../refusals.ts";
-import { isRemovedByOperator, type OperatorRemoval, type PeerRecord } from "./peer.ts";
+import type { PeerRecord } from "./peer.ts";
 
 /** The relays that may become peers, by relay id. */
 export interface AdmissionPolicy {
@@ -24,7 +24,7 @@ export interface AdmissionInput {
   readonly known:
     | ({ readonly state: PeerState; readonly publicKey: string } & Pick<
         PeerRecord,
-        "operatorRemoval"
+        "removedByOperator"
       >)
     | null;
   /** The number of active and suspended peers. */
@@ -60,23 +60,22 @@ export function checkProposalAdmission(
   input: AdmissionInput,
 ): { readonly ok: true } | FederationRefusal<AdmissionCode | RemovedCode> {
   const { known } = input;
-  if (known !== null && known.publicKey === peer.publicKey && isRemovedByOperator(known)) {
+  if (known !== null && known.publicKey === peer.publicKey && known.removedByOperator) {
     return refuse("federation.peer_removed");
   }
   return checkAdmission(peer, policy, input);
 }
 
 /**
- * Returns a peer's credit limit after a handshake. A limit above 0 stays, so that a peer whose limit the
- * operator lowered does not get more by being added again. A peer without credit gets the initial limit
- * when the operator adds it; for one that the operator once removed, only the operator sets it.
+ * Returns a peer's credit limit after a handshake. One that the operator set stays, also one of 0, and
+ * so does any above 0. A peer that never had credit gets the initial limit when the operator adds it.
  */
 export function computeCreditAfterHandshake<Amount extends number>(
-  known: { readonly creditLimit: Amount; readonly operatorRemoval: OperatorRemoval } | null,
+  known: { readonly creditLimit: Amount; readonly isSetByOperator: boolean } | null,
   { added, initial }: { readonly added: boolean; readonly initial: Amount },
 ): Amount {
   if (known === null) return initial;
-  const keeps = known.operatorRemoval !== null || !added || known.creditLimit > 0;
+  const keeps = known.isSetByOperator || !added || known.creditLimit > 0;
   return keeps ? known.creditLimit : initial;
 }
 

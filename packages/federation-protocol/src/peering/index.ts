@@ -25,11 +25,9 @@ export {
 export { updatePeerPin, listPinnedKeys, type PeerPin, type ReportedKey } from "./peer-key.ts";
 export {
   isLive,
-  isRemovedByOperator,
   isUsable,
   applyPeerEvent,
   NEW_PEER,
-  type OperatorRemoval,
   type PeerEvent,
   type PeerRecord,
 } from "./peer.ts";

@@ -57,59 +57,54 @@ describe("A peer", () => {
   const notice: PeerEvent = { type: "removal", timestamp: 8 };
   const shaken: PeerEvent = { type: "confirmed" };
   const admitted: PeerEvent = { type: "confirmed", byOperator: true };
-  it.each<[string, readonly PeerEvent[], string, string | null]>([
-    ["a removal by the operator", [expelled], "removed", "in_force"],
-    ["a removal by the operator and its own handshake", [expelled, shaken], "removed", "in_force"],
-    [
-      "a removal by the operator and its own notice",
-      [expelled, notice, shaken],
-      "removed",
-      "in_force",
-    ],
+  it.each<[string, readonly PeerEvent[], string, boolean]>([
+    ["a removal by the operator", [expelled], "removed", true],
+    ["a removal by the operator and its own handshake", [expelled, shaken], "removed", true],
+    ["a removal by the operator and its own notice", [expelled, notice, shaken], "removed", true],
     [
       "a removal by the operator and missed heartbeats",
       [expelled, ...times(5, missed), heard, shaken],
       "removed",
-      "in_force",
+      true,
     ],
     [
       "its own notice and then a removal by the operator",
       [notice, expelled, shaken],
       "removed",
-      "in_force",
+      true,
     ],
-    ["a removal and a handshake by the operator", [expelled, admitted], "active", "lifted"],
+    ["a removal and a handshake by the operator", [expelled, admitted], "active", false],
     [
       "a removal by the operator, readmission, a notice and its handshake",
       [expelled, admitted, heard, notice, shaken],
       "active",
-      "lifted",
+      false,
     ],
     [
       "two removals by the operator with a readmission between them",
       [expelled, admitted, expelled, shaken],
       "removed",
-      "in_force",
+      true,
     ],
     [
       "a removal and an admission by the operator",
       [expelled, { type: "admitted" }],
       "removed",
-      "lifted",
+      false,
     ],
     [
       "a removal and an admission by the operator and its own handshake",
       [expelled, { type: "admitted" }, shaken],
       "active",
-      "lifted",
+      false,
     ],
-    ["an admission without a removal", [{ type: "admitted" }], "active", null],
-    ["its own notice and its handshake", [notice, shaken], "active", null],
-    ["missed heartbeats and its handshake", [...times(5, missed), shaken], "active", null],
+    ["an admission without a removal", [{ type: "admitted" }], "active", false],
+    ["its own notice and its handshake", [notice, shaken], "active", false],
+    ["missed heartbeats and its handshake", [...times(5, missed), shaken], "active", false],
   ])(
-    "A3: a peer after %s is %s, and the operator's removal is %s",
-    (_, events, state, operatorRemoval) => {
-      expect(after(active, ...events)).toMatchObject({ state, operatorRemoval });
+    "A3: a peer after %s is %s, and whether only the operator can add it is %s",
+    (_, events, state, removedByOperator) => {
+      expect(after(active, ...events)).toMatchObject({ state, removedByOperator });
     },
   );
 

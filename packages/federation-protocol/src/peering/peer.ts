@@ -15,18 +15,13 @@ export interface PeerRecord {
   readonly lastHeartbeatAt: number | null;
   readonly agentCount: number;
   readonly forwards: ForwardHistory;
-  readonly operatorRemoval: OperatorRemoval;
+  /** Whether the operator removed it, so that only the operator can restore the peering. */
+  readonly removedByOperator: boolean;
   /** The features that the peer last named under its signature (`supportsFeature`). */
   readonly features: readonly string[];
   /** The highest incarnation that the peer has named. */
   readonly incarnation: number;
 }
-
-/**
- * The state of a removal by the operator: `in_force` until the operator admits the peer again, and
- * `lifted` after that, because only the operator sets its credit limit from then on.
- */
-export type OperatorRemoval = "in_force" | "lifted" | null;
 
 /** An event of a peering. */
 export type PeerEvent =
@@ -65,7 +60,7 @@ export const NEW_PEER: PeerRecord = {
   lastHeartbeatAt: null,
   agentCount: 0,
   forwards: [],
-  operatorRemoval: null,
+  removedByOperator: false,
   features: [],
   incarnation: 0,
 };
@@ -78,26 +73,18 @@ export const NEW_PEER: PeerRecord = {
  */
 export function applyPeerEvent(peer: PeerRecord, event: PeerEvent): PeerRecord {
   if (event.type === "confirmed") {
-    if (isRemovedByOperator(peer) && event.byOperator !== true) return peer;
-    const operatorRemoval = peer.operatorRemoval === null ? null : "lifted";
+    if (peer.removedByOperator && event.byOperator !== true) return peer;
     const { lastTimestamp, incarnation } = peer;
     const features = filterKnownFeatures(event.features ?? []);
-    return {
-      ...NEW_PEER,
-      state: "active",
-      lastTimestamp,
-      operatorRemoval,
-      features,
-      incarnation,
-    };
+    return { ...NEW_PEER, state: "active", lastTimestamp, features, incarnation };
   }
   if (event.type === "admitted") {
-    return isRemovedByOperator(peer) ? { ...peer, operatorRemoval: "lifted" } : peer;
+    return { ...peer, removedByOperator: false };
   }
   if (event.type === "removal") {
     const lastTimestamp = Math.max(peer.lastTimestamp, event.timestamp ?? 0);
-    const operatorRemoval = event.byOperator === true ? "in_force" : peer.operatorRemoval;
-    return { ...peer, state: "removed", lastTimestamp, operatorRemoval };
+    const removedByOperator = event.byOperator === true || peer.removedByOperator;
+    return { ...peer, state: "removed", lastTimestamp, removedByOperator };
   }
   if (!isLive(peer)) return peer;
   switch (event.type) {
@@ -125,13 +112,6 @@ export function applyPeerEvent(peer: PeerRecord, event: PeerEvent): PeerRecord {
       return { ...peer, forwards, state: isCircuitOpen(forwards) ? "suspended" : peer.state };
     }
   }
-}
-
-/** Returns whether only this relay's operator can restore the peering. */
-export function isRemovedByOperator({
-  operatorRemoval,
-}: Pick<PeerRecord, "operatorRemoval">): boolean {
-  return operatorRemoval === "in_force";
 }
 
 /**

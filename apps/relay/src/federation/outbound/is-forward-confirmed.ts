@@ -1,4 +1,3 @@
-import { isRemovedByOperator } from "@agent/federation-protocol/peering";
 import type { Reader } from "../../storage/storage.ts";
 import { findOutbound } from "./outbound-store.ts";
 import { toPeerRecord } from "../peers/peer-state.ts";
@@ -12,5 +11,5 @@ export async function isForwardConfirmed(read: Reader, taskId: string): Promise<
   const outbound = await findOutbound(read, taskId);
   if (outbound?.task.state !== "forwarded") return false;
   const peer = await findPeer(read, outbound.task.peerId);
-  return peer !== undefined && !isRemovedByOperator(toPeerRecord(peer));
+  return peer !== undefined && !toPeerRecord(peer).removedByOperator;
 }

@@ -2,7 +2,6 @@ import {
   checkAdmission,
   checkProposalAnswer,
   checkConfirmationAnswer,
-  isRemovedByOperator,
   createProposal,
 } from "@agent/federation-protocol/peering";
 import { isAnswerSigned } from "@agent/federation-protocol/signing";
@@ -91,7 +90,7 @@ async function readmitPeer(
 ): Promise<void> {
   const known = await findPeer(services.storage.read, relayId);
   if (known === undefined || known.endpoint_url !== endpointUrl) return;
-  if (isRemovedByOperator(toPeerRecord(known))) {
+  if (toPeerRecord(known).removedByOperator) {
     await recordPeerEvent(services, relayId, { type: "admitted" });
   }
 }

@@ -84,6 +84,7 @@ export async function activatePeer(
     display_name: peer.displayName,
     state: "pending",
     credit_limit: ZERO,
+    credit_set: 0,
     missed_heartbeats: 0,
     last_timestamp: 0,
     last_heartbeat_at: null,
@@ -105,7 +106,7 @@ export async function activatePeer(
       credit_limit: computeCreditAfterHandshake(
         known === undefined
           ? null
-          : { creditLimit: known.credit_limit, operatorRemoval: known.operator_removal },
+          : { creditLimit: known.credit_limit, isSetByOperator: known.credit_set === 1 },
         { added, initial },
       ),
     },

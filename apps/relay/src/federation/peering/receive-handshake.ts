@@ -1,7 +1,6 @@
 import type { PeerOperations } from "@agent/federation-protocol/http";
 import {
   buildProposalAnswer,
-  isRemovedByOperator,
   checkConfirmation,
   type PendingPeer,
   type Proposal,
@@ -93,7 +92,7 @@ export async function receiveConfirmation(
     // Others may have become peers since the proposal.
     const { known, livePeers } = await loadAdmissionInput(tx, relayId);
     // The operator may have removed this relay since the proposal.
-    if (known !== null && isRemovedByOperator(known)) return refuse("federation.peer_removed");
+    if (known?.removedByOperator === true) return refuse("federation.peer_removed");
     const isLive = known?.state === "active" || known?.state === "suspended";
     if (!isLive && livePeers >= config.federation.maxPeers) return refuse("peer.limit_reached");
     await activatePeer(tx, services, checked.peer, { added: false });

@@ -19,7 +19,7 @@ export function toPeerRecord(row: FederationPeerRow): PeerRecord {
     lastHeartbeatAt: row.last_heartbeat_at,
     agentCount: row.agent_count,
     forwards: JSON.parse(row.forwards) as ForwardHistory,
-    operatorRemoval: row.operator_removal,
+    removedByOperator: row.operator_removal !== null,
     features: parseFeatures(row),
     incarnation: row.incarnation,
   };
@@ -34,7 +34,7 @@ export function withPeerRecord(row: FederationPeerRow, life: PeerRecord): Federa
     last_heartbeat_at: life.lastHeartbeatAt,
     agent_count: life.agentCount,
     forwards: JSON.stringify(life.forwards),
-    operator_removal: life.operatorRemoval,
+    operator_removal: life.removedByOperator ? "in_force" : null,
     features: JSON.stringify(life.features),
     incarnation: life.incarnation,
   };

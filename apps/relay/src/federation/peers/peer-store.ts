@@ -38,6 +38,7 @@ const STATE_COLUMNS = [
   "display_name",
   "state",
   "credit_limit",
+  "credit_set",
   "missed_heartbeats",
   "last_heartbeat_at",
   "last_timestamp",

@@ -49,6 +49,7 @@ import { logSegments } from "./051-log-segments.ts";
 import { inspectionPages } from "./052-inspection-pages.ts";
 import { votesInFavour } from "./053-votes-in-favour.ts";
 import { votesWaiting } from "./054-votes-waiting.ts";
+import { creditLimits } from "./055-credit-limits.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -103,4 +104,5 @@ export const migrations = [
   inspectionPages,
   votesInFavour,
   votesWaiting,
+  creditLimits,
 ];

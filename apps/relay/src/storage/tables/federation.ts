@@ -9,6 +9,8 @@ export interface FederationPeerRow {
   /** A pending peer is kept in memory. The row of a removed one keeps its key and the owed amount. */
   state: "pending" | "active" | "suspended" | "removed";
   credit_limit: Micro;
+  /** Whether the operator set that limit, so that a new handshake leaves it as it is. */
+  credit_set: 0 | 1;
   missed_heartbeats: number;
   /** The newest time that it signed, by its own clock. */
   last_timestamp: number;
@@ -16,8 +18,8 @@ export interface FederationPeerRow {
   agent_count: number;
   /** JSON array of the outcomes of the latest forwards. */
   forwards: string;
-  /** The state of a removal by the operator, which only the operator can lift. */
-  operator_removal: "in_force" | "lifted" | null;
+  /** Whether the operator removed it, so that only the operator can add it again. */
+  operator_removal: "in_force" | null;
   /** JSON array of the features that it last named. */
   features: string;
   /** The highest incarnation that it named. */

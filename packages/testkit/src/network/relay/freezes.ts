@@ -1,5 +1,4 @@
 import { isInboundClosed, resumeInbound } from "@agent/federation-protocol/forwarding";
-import { isRemovedByOperator } from "@agent/federation-protocol/peering";
 import { saveInbound } from "./forwarding.ts";
 import { removePeer, startHandshake } from "./peering.ts";
 import type { RelayStore } from "./relay-store.ts";
@@ -46,7 +45,7 @@ export function unfreeze(relay: SimRelay): void {
 function admitAgain(relay: SimRelay): void {
   for (const { relayId, record } of relay.store.peers.values()) {
     const isRemoved = relay.world.truth.isRemoved(relay.id, relayId);
-    if (isRemovedByOperator(record) && !isRemoved) startHandshake(relay, relayId);
+    if (record.removedByOperator && !isRemoved) startHandshake(relay, relayId);
   }
 }
 

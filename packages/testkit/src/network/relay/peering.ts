@@ -7,7 +7,6 @@ import {
   type Confirmation,
   type RelayDescription,
   isLive,
-  isRemovedByOperator,
   checkConfirmation,
   applyPeerEvent,
   NEW_PEER,
@@ -74,7 +73,7 @@ export function receiveConfirmation(relay: SimRelay, from: string, body: Confirm
   relay.store.pending.delete(from);
   if (!checked.ok) return relay.refuse(checked);
   const record = getPeerRecord(relay, from);
-  if (record && isRemovedByOperator(record)) {
+  if (record?.removedByOperator === true) {
     return relay.refuse({ ok: false, code: "federation.peer_removed" });
   }
   activatePeer(relay, checked.peer, { added: false });
@@ -91,7 +90,7 @@ export function removePeer(relay: SimRelay, peerId: string): void {
   const wasLive = isLive(peer.record);
   const exposure = getExposure(relay.clearingLine(peerId));
   const ceiling = asMicro(Math.max(0, exposure));
-  relay.store.peers.set(peerId, { ...peer, limit: asMicro(0), ceiling });
+  relay.store.peers.set(peerId, { ...peer, limit: asMicro(0), isLimitSet: true, ceiling });
   applyEvent(relay, peerId, { type: "removal", byOperator: true });
   relay.world.truth.remove(relay.id, peerId);
   if (wasLive && relay.isWorking) {
@@ -102,7 +101,7 @@ export function removePeer(relay: SimRelay, peerId: string): void {
 /** Sets the maximum debt between the relay and a peer. */
 export function setCredit(relay: SimRelay, peerId: string, limit: Micro): void {
   const peer = relay.peer(peerId);
-  if (peer !== undefined) relay.store.peers.set(peerId, { ...peer, limit });
+  if (peer !== undefined) relay.store.peers.set(peerId, { ...peer, limit, isLimitSet: true });
 }
 
 function activatePeer(
@@ -113,9 +112,9 @@ function activatePeer(
   const { random, faults, truth } = relay.world;
   const known = relay.peer(relayId);
   const record = getPeerRecord(relay, relayId) ?? NEW_PEER;
-  const operatorRemoval = faults.returnsCredit ? null : record.operatorRemoval;
+  const isSetByOperator = known?.isLimitSet === true && !faults.returnsCredit;
   const limit = computeCreditAfterHandshake(
-    known ? { creditLimit: known.limit, operatorRemoval } : null,
+    known ? { creditLimit: known.limit, isSetByOperator } : null,
     {
       added,
       initial: random.pick(creditLimits),
@@ -123,14 +122,14 @@ function activatePeer(
   );
   const after = applyPeerEvent(record, { type: "confirmed", byOperator: added });
   const ceiling = known?.ceiling ?? asMicro(0);
-  relay.store.peers.set(relayId, { relayId, publicKey, limit, ceiling, record: after });
+  const isLimitSet = known?.isLimitSet ?? false;
+  relay.store.peers.set(relayId, { relayId, publicKey, limit, isLimitSet, ceiling, record: after });
   if (truth.isRemoved(relay.id, relayId) && isLive(after)) {
     relay.reportViolation(
       `${relay.nameOf(relayId)} is a peer again, which its operator had removed`,
     );
   }
-  const wasRemoved = known !== undefined && known.record.operatorRemoval !== null;
-  if (wasRemoved && limit > known.limit) {
+  if (known?.isLimitSet === true && limit > known.limit) {
     relay.reportViolation(
       `${relay.nameOf(relayId)} has credit again that the operator did not set`,
     );
@@ -141,7 +140,7 @@ function activatePeer(
 function getPeerRecord(relay: SimRelay, relayId: string): PeerRecord | undefined {
   const record = relay.peer(relayId)?.record;
   return record && relay.world.faults.admitsRemovedPeers
-    ? { ...record, operatorRemoval: null }
+    ? { ...record, removedByOperator: false }
     : record;
 }
 

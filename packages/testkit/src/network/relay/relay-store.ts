@@ -48,6 +48,8 @@ export interface Peer {
   readonly relayId: string;
   readonly publicKey: string;
   readonly limit: Micro;
+  /** Whether the operator set the limit. */
+  readonly isLimitSet: boolean;
   /** The highest exposure that was allowed when the operator last lowered the limit. */
   readonly ceiling: Micro;
   readonly record: PeerRecord;
