@@ -1,4 +1,5 @@
 import { canonicalize } from "@agent/crypto";
+import { limits } from "@agent/wire";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { findBrowser, openBrowser } from "../open-browser.ts";
@@ -296,6 +297,23 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
         scope,
       );
     }
+  });
+
+  it("H21: the page /console/me leads to the calls of more strangers than one page holds", async () => {
+    await world.askAsStrangers(limits.maxPageSize + 1);
+    const readIds = () =>
+      page
+        .locator(".approval")
+        .evaluateAll((calls) => calls.map((call) => call.getAttribute("data-approval")));
+    await open("approvals");
+    const first = await readIds();
+    await page.click("nav[aria-label='Pages of calls of unknown agents'] >> text=Next");
+    await page.waitForSelector(".approval");
+    const second = await readIds();
+    expect(second.length).toBeGreaterThan(0);
+    expect(first.filter((id) => second.includes(id))).toEqual([]);
+    await page.click("nav[aria-label='Pages of calls of unknown agents'] >> text=Previous");
+    await vi.waitFor(async () => expect(await readIds()).toEqual(first));
   });
 
   it("OB1: a thief who claims the code first gets nothing", async () => {

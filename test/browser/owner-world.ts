@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { uuidV7 } from "@agent/crypto";
 import { createRelayClient, type RelayClient } from "@agent/client";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { vi } from "vitest";
@@ -22,6 +23,8 @@ export interface OwnerWorld {
     approver: object,
     showsArguments: boolean,
   ): Promise<(text: string) => Promise<string>>;
+  /** Lets that many agents that the worker does not know ask for its vote. */
+  askAsStrangers(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -111,6 +114,24 @@ export async function startOwnerWorld(): Promise<OwnerWorld> {
       };
       await vi.waitUntil(hasStatus, { timeout: 20_000, interval: 50 });
       return taskId;
+    },
+    async askAsStrangers(count) {
+      for (let index = 0; index < count; index += 1) {
+        const agentId = uuidV7(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
+        const agent = { endpoint_url: "http://127.0.0.1:1/mcp", capabilities: ["deploy"] };
+        const registered = await operator.registerAgent({ body: { agent_id: agentId, ...agent } });
+        if (!registered.ok) throw new Error(registered.message);
+        const asked = await operator.requestApproval({
+          params: { agentId },
+          body: {
+            tool_name: "deploy",
+            args_hash: "ab".repeat(32),
+            quorum_required: 1,
+            quorum_approvers: [worker.agentId],
+          },
+        });
+        if (!asked.ok) throw new Error(asked.message);
+      }
     },
     async startSpender(approver, showsArguments) {
       const quorum = { approvers: [approver], required: 1, show_arguments: showsArguments };

@@ -6,11 +6,14 @@ import { loadVotable, type VotableApprovals } from "./pages/load-votable.ts";
 
 const EVERY_MS = 15_000;
 
-/** Reads the approvals that wait for this approver's vote, and again every 15 seconds. */
-export function useVotableApprovals(): LoadedAnswer<VotableApprovals> {
+/**
+ * Reads the approvals that wait for this approver's vote, and again every 15 seconds; of unknown agents
+ * the page at a cursor, or the first one.
+ */
+export function useVotableApprovals(cursor?: string): LoadedAnswer<VotableApprovals> {
   const { relay } = usePageContext();
   const { agentId } = useOwnerContext().device;
-  const load = useCallback(() => loadVotable(relay, agentId), [relay, agentId]);
+  const load = useCallback(() => loadVotable(relay, agentId, cursor), [relay, agentId, cursor]);
   return useLoaded(load, { everyMs: EVERY_MS });
 }
 

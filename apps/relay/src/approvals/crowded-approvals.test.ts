@@ -123,6 +123,51 @@ describe("the requests of agents that an approver knows", () => {
     expect(await listRequesters(ann, "&requester=unknown")).toEqual(strangers);
   });
 
+  test("H21: the newer requests of free identities come after those of strangers whose tasks left fees", async () => {
+    const payer = await createBuyer(t, 100);
+    const seller = await createSeller(t, 1);
+    const [cheap, dear] = [await createSeller(t, 0.01), await createSeller(t, 10)];
+    for (const worker of [seller, dear, cheap]) {
+      const task = await submitAcceptedTask(t, payer, worker);
+      await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
+    }
+    for (const agent of [dear, payer, seller, cheap]) {
+      await ask(agent, [ann]);
+      await t.clock.advance(1);
+    }
+    const flood = await Promise.all(Array.from({ length: 5 }, () => t.createAgent()));
+    for (const agent of flood) {
+      await t.clock.advance(1);
+      await ask(agent, [ann]);
+    }
+
+    const expected = [payer, dear, seller, cheap, ...flood.toReversed()].map(
+      ({ agentId }) => agentId,
+    );
+    const path = `${approvalsPath(ann)}?as=approver&requester=unknown&limit=4`;
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: string = cursor === null ? path : `${path}&cursor=${cursor}`;
+      const { body } = await t.as(ann, "GET", page);
+      seen.push(...(body["approvals"] as Approval[]).map(({ agent_id }) => agent_id));
+      cursor = body["next_cursor"] as string | null;
+    } while (cursor !== null);
+    expect(seen).toEqual(expected);
+  });
+
+  test("H21: the requests of strangers are ordered by powers of ten of their fees, and show no sum", async () => {
+    const payer = await createBuyer(t, 100);
+    const [more, less] = [await createSeller(t, 1.9), await createSeller(t, 1)];
+    for (const worker of [more, less]) {
+      const task = await submitAcceptedTask(t, payer, worker);
+      await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
+      await ask(worker, [ann]);
+      await t.clock.advance(1);
+    }
+    expect(await listRequesters(ann, "&requester=unknown")).toEqual([less.agentId, more.agentId]);
+  });
+
   test("the requests of an agent that an approver has blocked are not listed to it while they wait", async () => {
     const past = await requestApproval(t, stranger, [ann]);
     await voteOn(t, past, ann);

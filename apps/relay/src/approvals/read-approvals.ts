@@ -2,6 +2,7 @@ import { refuse, type Answer, type Operations, type QueryOf } from "@agent/wire"
 import { createPageAnswer, textDescending } from "../http/paging/page.ts";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Reader } from "../storage/storage.ts";
+import type { ApprovalRow } from "../storage/tables/approvals.ts";
 import {
   findApproval,
   listApprovalsByAgent,
@@ -23,26 +24,31 @@ export async function getApproval(
     : refuse("approval.not_approver");
 }
 
-/** Lists approvals, newest first. */
+/** Lists approvals, newest first, but those of strangers by what their tasks left the relay. */
 export async function listApprovals(
   read: Reader,
   agent_id: string,
   query: QueryOf<Operations["listApprovals"]>,
 ): Promise<Answer<Operations["listApprovals"]>> {
   const { as, status = "", requester } = query;
+  const show = async (rows: ApprovalRow[]) => ({
+    approvals: await Promise.all(rows.map((row) => loadApproval(read, row))),
+  });
+  if (as === "approver" && requester !== undefined) {
+    return createPageAnswer(query, {
+      order: textDescending,
+      find: (before, limit) =>
+        listWaitingApprovals(read, { agent_id, status, before, limit, requester }),
+      keyOf: ({ place }) => place,
+      show,
+    });
+  }
+  const list = as === "approver" ? listApprovalsByApprover : listApprovalsByAgent;
   return createPageAnswer(query, {
     order: textDescending,
-    find: (before, limit) => {
-      const wanted = { agent_id, status, before, limit };
-      if (as !== "approver") return listApprovalsByAgent(read, wanted);
-      return requester === undefined
-        ? listApprovalsByApprover(read, wanted)
-        : listWaitingApprovals(read, { ...wanted, requester });
-    },
+    find: (before, limit) => list(read, { agent_id, status, before, limit }),
     keyOf: ({ sequence }) => sequence,
-    show: async (rows) => ({
-      approvals: await Promise.all(rows.map((row) => loadApproval(read, row))),
-    }),
+    show,
   });
 }
 

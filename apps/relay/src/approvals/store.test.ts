@@ -35,7 +35,7 @@ test.runIf(onlyOn("sqlite"))(
     expect(explain(waitingByRequester)).toEqual([
       "SEARCH vote USING COVERING INDEX votes_waiting (approver_id=?)",
       "SEARCH vote USING COVERING INDEX votes_waiting (approver_id=? AND agent_id>?)",
-      "SEARCH vote USING COVERING INDEX votes_waiting (approver_id=? AND agent_id=? AND sequence>? AND sequence<?)",
+      "SEARCH vote USING COVERING INDEX votes_waiting (approver_id=? AND agent_id=? AND sequence>?)",
       "SEARCH vote USING COVERING INDEX votes_waiting (approver_id=? AND agent_id=?)",
       "SEARCH approvals EXISTS USING PRIMARY KEY (agent_id=? AND approval_id=?)",
       "SEARCH approvals USING PRIMARY KEY (agent_id=? AND approval_id=?)",

@@ -1,6 +1,7 @@
 import { useCallback, useState } from "preact/hooks";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { FactList } from "../../shared/components/fact-list.tsx";
+import { PageButtons } from "../../shared/components/page-buttons.tsx";
 import { PageTable } from "../../shared/components/page-table.tsx";
 import {
   ForeignLine,
@@ -23,7 +24,8 @@ type Decision = "approve" | "deny";
 
 /** The calls that wait for this approver's vote, and what became of the others. */
 export function ApprovalsPage() {
-  const waiting = useVotableApprovals();
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const waiting = useVotableApprovals(cursors.at(-1));
   const [turn, setTurn] = useState(0);
   const reload = () => {
     waiting.reload();
@@ -33,20 +35,27 @@ export function ApprovalsPage() {
     <>
       <h2>Waiting for your vote</h2>
       <AnswerView answer={waiting}>
-        {({ known, unknown, isCut }) => (
+        {({ known, isCut, unknown, next }) => (
           <>
-            {known.length + unknown.length === 0 && (
+            {known.length + unknown.length + cursors.length === 0 && (
               <p class="empty">No call waits for your vote.</p>
             )}
             <ApprovalArticles approvals={known} onVoted={reload} />
+            {isCut && <p class="hint">More calls of these agents wait than are read here.</p>}
             {unknown.length > 0 && (
               <p class="hint">
                 Your agent has neither ordered from the following agents nor approved a call of
-                theirs. Only the newest call of each is shown. Is one of them yours?
+                theirs. Only the newest call of each is shown, first of those whose tasks left this
+                relay more fees. Is one of them yours?
               </p>
             )}
             <ApprovalArticles approvals={unknown} onVoted={reload} />
-            {isCut && <p class="hint">More calls wait than are read here.</p>}
+            <PageButtons
+              label="Pages of calls of unknown agents"
+              cursors={cursors}
+              next={next}
+              onMove={setCursors}
+            />
           </>
         )}
       </AnswerView>

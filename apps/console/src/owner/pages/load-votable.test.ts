@@ -37,9 +37,9 @@ function newRelay(lists: { known: ShownApproval[]; unknown: ShownApproval[] }) {
   return { relay: { call } as unknown as RelayCaller, asked };
 }
 
-async function load(lists: { known: ShownApproval[]; unknown: ShownApproval[] }) {
+async function load(lists: { known: ShownApproval[]; unknown: ShownApproval[] }, cursor?: string) {
   const { relay, asked } = newRelay(lists);
-  const answer = await loadVotable(relay, OWN);
+  const answer = await loadVotable(relay, OWN, cursor);
   if (!answer.ok) throw new Error(answer.code);
   return { ...answer.body, asked };
 }
@@ -48,24 +48,36 @@ describe("the calls that wait for a vote", () => {
   test("the calls of known agents are read apart from those of strangers", async () => {
     const lists = { known: many("friend", 2), unknown: many("stranger", 1) };
     const { asked, ...body } = await load(lists);
-    expect(body).toEqual({ ...lists, isCut: false });
+    expect(body).toEqual({ ...lists, isCut: false, next: null });
     expect(asked).toEqual(["known 0", "unknown 0"]);
   });
 
-  test("the calls are read page by page, up to the last one of three pages", async () => {
+  test("the calls of known agents are read page by page, up to the last one of three pages", async () => {
     const known = many("friend", 2 * limits.maxPageSize + 1);
     const { asked, ...body } = await load({ known, unknown: [] });
-    expect(body).toEqual({ known, unknown: [], isCut: false });
+    expect(body).toEqual({ known, isCut: false, unknown: [], next: null });
     expect(asked).toEqual(["known 0", "known 200", "known 400", "unknown 0"]);
   });
 
-  test("the calls of countless strangers leave out none of a known agent", async () => {
+  test("the calls of known agents beyond three pages are not read, and the page says so", async () => {
+    const body = await load({ known: many("friend", 3 * limits.maxPageSize + 1), unknown: [] });
+    expect(body.known).toHaveLength(3 * limits.maxPageSize);
+    expect(body.isCut).toBe(true);
+  });
+
+  test("H21: the calls of countless strangers leave out none of a known agent, and the owner reaches each", async () => {
     const known = many("friend", 1);
     const unknown = Array.from({ length: 1_000 }, (_, index) => waiting(`stranger ${index}`, 0));
-    const body = await load({ known, unknown });
-    expect(body.known).toEqual(known);
-    expect(body.unknown).toHaveLength(3 * limits.maxPageSize);
-    expect(body.isCut).toBe(true);
+    const seen: ShownApproval[] = [];
+    let cursor: string | undefined;
+    do {
+      const body = await load({ known, unknown }, cursor);
+      expect(body).toMatchObject({ known, isCut: false });
+      expect(body.asked).toEqual(["known 0", `unknown ${cursor ?? 0}`]);
+      seen.push(...body.unknown);
+      cursor = body.next ?? undefined;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(unknown);
   });
 
   test("the calls that this approver has voted on are left out", async () => {

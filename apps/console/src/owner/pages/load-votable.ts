@@ -11,50 +11,55 @@ export type ShownApproval = Omit<Approval, "status" | "votes"> & {
 export interface VotableApprovals {
   /** Those of agents that the approver knows, newest first. */
   readonly known: readonly ShownApproval[];
-  /** The newest one of each other agent, so that the calls of one do not hide those of another. */
-  readonly unknown: readonly ShownApproval[];
-  /** Whether more calls wait than were read. */
+  /** Whether more calls of known agents wait than were read. */
   readonly isCut: boolean;
+  /** One page of the newest one of each other agent, so that the calls of one do not hide those of another. */
+  readonly unknown: readonly ShownApproval[];
+  /** The cursor of the next page of unknown agents; null after the last. */
+  readonly next: string | null;
 }
 
 /** The relay counts 60 reads a minute of one address, which the agent itself may share. */
 const MAX_PAGES = 3;
 
-/** Reads known and unknown agents apart, because those of one kind must not hide the other. */
+/**
+ * Reads known and unknown agents apart, because those of one kind must not hide the other: all known ones
+ * up to a limit, and the page of unknown ones at a cursor, because anyone can make many of these.
+ */
 export async function loadVotable(
   relay: Pick<RelayCaller, "call">,
   agentId: string,
+  cursor?: string,
 ): Promise<PageAnswer<VotableApprovals>> {
-  const known = await loadPages(relay, agentId, "known");
-  if (!known.ok) return known;
-  const unknown = await loadPages(relay, agentId, "unknown");
+  const known: ShownApproval[] = [];
+  let isCut = true;
+  for (let page = 0, from: string | undefined; page < MAX_PAGES && isCut; page += 1) {
+    const answer = await loadPage(relay, { agentId, requester: "known", cursor: from });
+    if (!answer.ok) return answer;
+    known.push(...answer.body.approvals);
+    from = answer.body.next ?? undefined;
+    isCut = from !== undefined;
+  }
+  const unknown = await loadPage(relay, { agentId, requester: "unknown", cursor });
   if (!unknown.ok) return unknown;
-  const body = {
-    known: known.body.approvals,
-    unknown: unknown.body.approvals,
-    isCut: known.body.isCut || unknown.body.isCut,
-  };
-  return { ok: true, body };
+  const { approvals, next } = unknown.body;
+  return { ok: true, body: { known, isCut, unknown: approvals, next } };
 }
 
-async function loadPages(
+interface WaitingPage {
+  readonly agentId: string;
+  readonly requester: "known" | "unknown";
+  readonly cursor: string | undefined;
+}
+
+async function loadPage(
   relay: Pick<RelayCaller, "call">,
-  agentId: string,
-  requester: "known" | "unknown",
-): Promise<PageAnswer<{ readonly approvals: ShownApproval[]; readonly isCut: boolean }>> {
-  const listPage = (cursor: string | null) => {
-    const wanted = { as: "approver", status: "pending", requester } as const;
-    const query = { ...wanted, limit: limits.maxPageSize, ...(cursor !== null && { cursor }) };
-    return relay.call("listApprovals", { params: { agentId }, query });
-  };
-  const approvals: ShownApproval[] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const answer = await listPage(cursor);
-    if (!answer.ok) return answer;
-    approvals.push(...answer.body.approvals.filter((each) => describeVote(each, agentId).mayVote));
-    cursor = answer.body.next_cursor;
-    if (cursor === null) break;
-  }
-  return { ok: true, body: { approvals, isCut: cursor !== null } };
+  { agentId, requester, cursor }: WaitingPage,
+): Promise<PageAnswer<{ readonly approvals: ShownApproval[]; readonly next: string | null }>> {
+  const wanted = { as: "approver", status: "pending", requester } as const;
+  const query = { ...wanted, limit: limits.maxPageSize, ...(cursor !== undefined && { cursor }) };
+  const answer = await relay.call("listApprovals", { params: { agentId }, query });
+  if (!answer.ok) return answer;
+  const approvals = answer.body.approvals.filter((each) => describeVote(each, agentId).mayVote);
+  return { ok: true, body: { approvals, next: answer.body.next_cursor } };
 }

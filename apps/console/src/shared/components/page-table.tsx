@@ -3,6 +3,7 @@ import { useCallback, useState } from "preact/hooks";
 import type { PageAnswer } from "../relay/call-relay.ts";
 import { type LoadedAnswer, type ReloadRules, useLoaded } from "../relay/use-answer.ts";
 import { AnswerView } from "./answer-view.tsx";
+import { PageButtons } from "./page-buttons.tsx";
 
 export interface TableColumn<Row> {
   readonly title: string;
@@ -89,25 +90,12 @@ export function PageTable<Row>({
         {({ rows, next }) => (
           <>
             <RowTable {...table} rows={rows} />
-            {(next !== null || cursors.length > 0) && (
-              <nav class="pages" aria-label={`Pages of ${table.caption}`}>
-                <button
-                  type="button"
-                  disabled={cursors.length === 0}
-                  onClick={() => setCursors(cursors.slice(0, -1))}
-                >
-                  Previous
-                </button>
-                <span>page {cursors.length + 1}</span>
-                <button
-                  type="button"
-                  disabled={next === null}
-                  onClick={() => next !== null && setCursors([...cursors, next])}
-                >
-                  Next
-                </button>
-              </nav>
-            )}
+            <PageButtons
+              label={`Pages of ${table.caption}`}
+              cursors={cursors}
+              next={next}
+              onMove={setCursors}
+            />
           </>
         )}
       </AnswerView>

@@ -176,7 +176,7 @@ export const approvals = {
       ),
       requester: describeAs(
         v.optional(v.picklist(["known", "unknown"])),
-        "Only with `as=approver`, and only calls that wait for its vote. `known` lists those of the approver itself, of agents whose calls it approved before, and of those that it trusts at least as `first_contact`; `unknown` lists the newest one of each other agent.",
+        "Only with `as=approver`, and only calls that wait for its vote. `known` lists those of the approver itself, of agents whose calls it approved before, and of those that it trusts at least as `first_contact`; `unknown` lists the newest one of each other agent, first of those whose tasks left the relay more fees, by powers of ten.",
       ),
       status: describeAs(v.optional(ApprovalStatus), "Only approvals in this state."),
       ...pageQuery,

@@ -1,0 +1,34 @@
+/** Leads through the pages of a list; `cursors` are those of the pages after the first, up to the shown one. */
+export function PageButtons({
+  label,
+  cursors,
+  next,
+  onMove,
+}: {
+  readonly label: string;
+  readonly cursors: readonly string[];
+  /** The cursor of the page after the shown one; null on the last page. */
+  readonly next: string | null;
+  readonly onMove: (cursors: readonly string[]) => void;
+}) {
+  if (next === null && cursors.length === 0) return null;
+  return (
+    <nav class="pages" aria-label={label}>
+      <button
+        type="button"
+        disabled={cursors.length === 0}
+        onClick={() => onMove(cursors.slice(0, -1))}
+      >
+        Previous
+      </button>
+      <span>page {cursors.length + 1}</span>
+      <button
+        type="button"
+        disabled={next === null}
+        onClick={() => next !== null && onMove([...cursors, next])}
+      >
+        Next
+      </button>
+    </nav>
+  );
+}
