@@ -66,7 +66,10 @@ export const limits = {
   minTaskTtlMs: 60_000,
   liveTasks: 100_000,
   liveTasksPerSubmitter: 1_000,
-  /** The price in micro-units from which a task may use the slots that free tasks leave. */
+  /**
+   * The price in micro-units from which a task may use a tenth of the slots that free tasks leave, and
+   * another tenth from ten times that price, and so on.
+   */
   paidTaskCharge: 1_000,
   claimLeaseMs: 60_000,
   nestedReceipts: 256,

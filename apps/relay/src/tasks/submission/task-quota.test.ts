@@ -29,7 +29,8 @@ const setCount = compile<{ scope: string; live: number }>()(
 
 /** Starts a relay that holds as many open tasks as its counters say. */
 async function relayHolding(live: number): Promise<TestRelay> {
-  const path = join(folder, "relay.db");
+  // The ids of each relay come from one seed, so two must not share a file.
+  const path = join(mkdtempSync(join(folder, "relay-")), "relay.db");
   const opened = await openMigrated({ path, migrations });
   if (!opened.ok) throw new Error(opened.detail);
   await opened.storage.transaction((tx) => tx.run(setCount, { scope: "all", live }));
@@ -78,7 +79,7 @@ describe("full quotas of submitters", () => {
 describe("full relays", () => {
   test("a relay with 100,000 open tasks refuses one more with 503 until one has ended", async () => {
     t = await relayHolding(99_999);
-    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 1)];
+    const [boss, worker] = [await createBuyer(t, 100), await createSeller(t, 10)];
     const last = await submitAcceptedTask(t, boss, worker);
     const before = await getAgentStates(t, [boss]);
     const answer = await submitTask(t, boss, worker);
@@ -104,6 +105,24 @@ describe("H20: slots that many share", () => {
     const paid = await createSeller(t, 0.001);
     expect((await submitTask(t, buyer, paid)).status).toBe(201);
   });
+
+  test.each([
+    ["0.001 USD fill at most 60,000 slots", 59_999, 0.001, 0.01],
+    ["0.01 USD fill at most 70,000 slots", 69_999, 0.01, 0.1],
+    ["1 USD fill at most 90,000 slots", 89_999, 1, 10],
+  ])(
+    "H20: tasks of %s, and dearer ones are accepted beside them",
+    async (_, live, price, dearer) => {
+      t = await relayHolding(live);
+      const buyer = await createBuyer(t, 100);
+      const [cheap, dear] = [await createSeller(t, price), await createSeller(t, dearer)];
+      expect((await submitTask(t, buyer, cheap)).status).toBe(201);
+      const refused = await submitTask(t, buyer, cheap);
+      expect(refused).toMatchObject({ status: 503, body: { code: "task.relay_full" } });
+      expect(refused.body["error"]).toContain(`below ${dearer} USD at most ${live + 1} open tasks`);
+      expect((await submitTask(t, buyer, dear)).status).toBe(201);
+    },
+  );
 
   test("H20: free tasks of a peer's users leave half of the peer's slots to its paid tasks", async () => {
     t = await startTestRelay({

@@ -2,6 +2,7 @@ import { toDollars } from "@agent/budget";
 import { limits, refuse, type Refusal } from "@agent/wire";
 import { isPeerPayer } from "../../federation/peer-ref.ts";
 import type { Tx } from "../../storage/storage.ts";
+import { getSharedSlots, type SharedSlots } from "./shared-slots.ts";
 import { decrementOpenTasks, incrementOpenTasks } from "./task-quota-store.ts";
 
 const RELAY_SCOPE = "all";
@@ -14,36 +15,33 @@ export interface TaskToCount {
 
 /**
  * Acquires a slot among the open tasks of the relay and of the submitter. Many share the slots of the
- * relay, and the users of a peer share those of the peer. A free task costs its submitter nothing, nor does
- * a new identity, so tasks that are free or cost next to nothing fill at most half of shared slots, and the
- * rest stays for paid tasks.
+ * relay, and the users of a peer share those of the peer. A new identity costs nothing, so the price of a
+ * task decides how many shared slots it may use (`getSharedSlots`).
  */
 export async function acquireTaskSlot(
   tx: Tx,
   { submitter, charge }: TaskToCount,
 ): Promise<Refusal<"task.relay_full" | "task.submitter_full"> | undefined> {
-  const isPaid = charge >= limits.paidTaskCharge;
-  const sharedSlots = (limit: number) => (isPaid ? limit : limit / 2);
-  const relaySlots = sharedSlots(limits.liveTasks);
-  if (!(await incrementOpenTasks(tx, RELAY_SCOPE, relaySlots))) {
-    return refuseSlot("task.relay_full", relaySlots, isPaid);
+  const ofRelay = getSharedSlots(limits.liveTasks, charge);
+  if (!(await incrementOpenTasks(tx, RELAY_SCOPE, ofRelay.slots))) {
+    return refuseSlot("task.relay_full", ofRelay);
   }
   if (submitter === null) return undefined;
   const limit = limits.liveTasksPerSubmitter;
-  const slots = isPeerPayer(submitter) ? sharedSlots(limit) : limit;
-  return (await incrementOpenTasks(tx, `by:${submitter}`, slots))
+  const own = isPeerPayer(submitter)
+    ? getSharedSlots(limit, charge)
+    : { slots: limit, moreFrom: null };
+  return (await incrementOpenTasks(tx, `by:${submitter}`, own.slots))
     ? undefined
-    : refuseSlot("task.submitter_full", slots, isPaid);
+    : refuseSlot("task.submitter_full", own);
 }
 
 function refuseSlot<C extends "task.relay_full" | "task.submitter_full">(
   code: C,
-  slots: number,
-  isPaid: boolean,
+  { slots, moreFrom }: SharedSlots,
 ): Refusal<C> {
-  const detail = isPaid
-    ? `at most ${slots} open tasks`
-    : `below ${toDollars(limits.paidTaskCharge)} USD at most ${slots} open tasks`;
+  const atMost = `at most ${slots} open tasks`;
+  const detail = moreFrom === null ? atMost : `below ${toDollars(moreFrom)} USD ${atMost}`;
   return { ...refuse(code, detail), retryAfterSeconds: 60 };
 }
 
