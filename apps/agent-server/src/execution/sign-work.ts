@@ -33,7 +33,7 @@ export function signWork(
   const count = nested.length - (receipt.delegation_receipts?.length ?? 0);
   if (count > 0) runtime.log("warn", "receipt.nested_left_out", { correlationId, count });
   if (timeline === undefined) return { receipt };
-  const ledger = buildLedger(timeline, receipt, identity.secretKey);
+  const ledger = buildLedger(timeline, { receipt, nested }, identity.secretKey);
   if (ledger !== undefined) return { receipt, ledger };
   runtime.log("warn", "ledger.left_out", { correlationId });
   return { receipt };

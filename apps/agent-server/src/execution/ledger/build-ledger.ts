@@ -7,19 +7,18 @@ import type { Timeline } from "./timeline.ts";
 /**
  * Signs the ledger of a finished task. It has no steps, because a payment depends on them and a tool that
  * was called again after a failure has not failed the task. Delegations are stated by the summaries of their
- * receipts, because an event of a delegation needs a step. Returns undefined if the timeline is incomplete
- * or the ledger is larger than a request.
+ * receipts, because an event of a delegation needs a step; also those of receipts that the task's own has no
+ * room for. Returns undefined if the timeline is incomplete or the ledger is larger than a request.
  */
 export function buildLedger(
   timeline: Timeline,
-  receipt: ExecutionReceipt,
+  { receipt, nested }: { receipt: ExecutionReceipt; nested: readonly ExecutionReceipt[] },
   secretKey: Identity["secretKey"],
 ): SignedLedger | undefined {
   const status = receipt.status === "completed" ? "completed" : "failed";
   const events = timeline.finish(status);
   const [first, last] = [events?.at(0), events?.at(-1)];
   if (events === undefined || first === undefined || last === undefined) return undefined;
-  const nested = receipt.delegation_receipts ?? [];
   const ledger = signLedger(
     {
       agent_id: receipt.agent_id,

@@ -88,6 +88,12 @@ describe("a timeline that cannot be stated completely", () => {
     expect(timeline.finish("completed")).toBeUndefined();
   });
 
+  test("arguments without canonical JSON are nothing to state if the tool did not run", () => {
+    const timeline = timelineAt(1);
+    timeline.beginCall("a", { text: "\ud800" }).withdraw();
+    expect(ends(timeline)?.map(([, type]) => type)).toEqual(["goal_started", "goal_completed"]);
+  });
+
   test.each([
     [4_999, "object"],
     [5_000, "undefined"],

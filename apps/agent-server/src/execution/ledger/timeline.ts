@@ -20,21 +20,22 @@ export interface Timeline {
 const MAX_EVENTS = 10_000;
 
 /**
- * Creates the timeline of a goal that starts now. Events stay in order when the clock jumps back. Arguments
- * that have no canonical JSON, and too many events, leave no timeline, because the rest would pass for all
- * that happened.
+ * Creates the timeline of a goal that starts now. Events stay in order when the clock jumps back. A call whose
+ * arguments have no canonical JSON, and too many events, leave no timeline, because the rest would pass for
+ * all that happened.
  */
 export function createTimeline(goalId: string, now: () => number): Timeline {
   const events = new Set<LedgerEvent>();
   let lastAt = now();
   let callCount = 0;
-  let isComplete = true;
+  let isCutOff = false;
+  const unstated = new Set<LedgerEvent>();
 
   function add(event: Pick<LedgerEvent, "type" | "payload">): LedgerEvent {
     lastAt = Math.max(lastAt, now());
     const dated = { timestamp: lastAt, ...event } as LedgerEvent;
     if (events.size < MAX_EVENTS) events.add(dated);
-    else isComplete = false;
+    else isCutOff = true;
     return dated;
   }
 
@@ -43,22 +44,25 @@ export function createTimeline(goalId: string, now: () => number): Timeline {
     beginCall(tool, args) {
       const call_id = String(++callCount);
       const args_hash = hashIfCanonical(args);
-      isComplete &&= args_hash !== undefined;
       const invoked = add({
         type: "tool_invoked",
         payload: { tool, args_hash: args_hash ?? "", call_id },
       });
+      if (args_hash === undefined) unstated.add(invoked);
       return {
         end(ok) {
           const duration_ms = Math.max(lastAt, now()) - invoked.timestamp;
           add({ type: "tool_result", payload: { tool, ok, duration_ms, call_id } });
         },
-        withdraw: () => events.delete(invoked),
+        withdraw() {
+          events.delete(invoked);
+          unstated.delete(invoked);
+        },
       };
     },
     finish(status) {
       add({ type: "goal_completed", payload: { status } });
-      return isComplete ? [...events] : undefined;
+      return isCutOff || unstated.size > 0 ? undefined : [...events];
     },
   };
 }
