@@ -1,11 +1,10 @@
 import { verifyReceipt } from "@agent/receipts";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startAgentProcess, type AgentProcess } from "./testing/agents/agent-process.ts";
+import { startSocketlessProxy } from "./testing/agents/socketless-proxy.ts";
 import { createTestIdentity } from "./testing/agents/test-identity.ts";
 import { startTestRelay, type TestRelay } from "./testing/agents/test-relay.ts";
 
@@ -53,32 +52,11 @@ async function openRelay(port: number): Promise<void> {
   relay = await startTestRelay(port, { AGENT_DB_PATH: join(folder, "relay.db") });
 }
 
-/** A proxy for the relay's requests but not its sockets, so that tasks arrive over MCP. */
+/** Tasks arrive over MCP through this proxy. */
 async function openProxy(): Promise<string> {
-  const proxy = createServer((request, response) => {
-    void text(request).then(async (body) => {
-      const { method = "GET", url = "/", headers } = request;
-      const { authorization, "content-type": type } = headers;
-      const answer = await fetch(`${relay.url}${url}`, {
-        method,
-        headers: {
-          ...(authorization !== undefined && { authorization }),
-          ...(type !== undefined && { "content-type": type }),
-        },
-        ...(body !== "" && { body }),
-      }).catch(() => new Response(null, { status: 502 }));
-      response.writeHead(answer.status, { "content-type": "application/json" });
-      response.end(await answer.text());
-    });
-  });
-  await new Promise<void>((resolve) => void proxy.listen(0, "127.0.0.1", resolve));
-  closeProxy = () => {
-    proxy.close();
-    proxy.closeAllConnections();
-  };
-  const address = proxy.address();
-  if (address === null || typeof address === "string") throw new Error("no address");
-  return `http://127.0.0.1:${address.port}`;
+  const proxy = await startSocketlessProxy(() => relay.url);
+  closeProxy = proxy.close;
+  return proxy.url;
 }
 
 async function startAgent(): Promise<void> {

@@ -104,7 +104,7 @@ test("each receipt of a relay task is passed to delivery, whichever caller reque
     run: async () => ({ receipt }),
     checkDelegation: async () => ({ ok: true, rights: {} }),
     runtime: createSystemRuntime(silentLog),
-    deliver: (one, target) => void delivered.push([one, target]),
+    deliver: async (one, target) => void delivered.push([one, target]),
   });
   await work.accept(newWork("p"), { caller: owner });
   expect(delivered).toEqual([]);
@@ -122,7 +122,7 @@ test("finished work with an undelivered receipt does not run again", async () =>
     run: () => Promise.reject(new Error("was run again")),
     checkDelegation: async () => ({ ok: true, rights: {} }),
     runtime: createSystemRuntime(silentLog),
-    deliver: () => {},
+    deliver: async () => {},
     undelivered: (taskId) => (taskId === "done" ? receipt : undefined),
   });
   expect(await work.accept(newWork("p", "done"), { caller: relay })).toEqual({ ok: true, receipt });
@@ -270,7 +270,7 @@ function homeThatDelivers(delivered: ExecutionReceipt[]): RelayFeatures {
     deviceId: () => undefined,
     delegateTask: async () => ({ ok: false, error: "This agent does not delegate" }),
     findIssuerKey: async () => ({ status: "unknown" }),
-    deliverWork: ({ receipt }) => void delivered.push(receipt),
+    deliverWork: async ({ receipt }) => void delivered.push(receipt),
     findUndelivered: () => undefined,
   };
 }

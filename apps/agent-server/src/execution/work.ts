@@ -27,8 +27,12 @@ export interface NewWork {
   readonly wallClockMs?: number;
 }
 
-/** Delivers signed work to the relay; the executor may not know the target agent. */
-export type DeliverWork = (work: SignedWork, targetAgentId: string | undefined) => void;
+/**
+ * Delivers signed work to the relay; the executor may not know the target agent. Resolves, and never rejects,
+ * when the caller may have the receipt: the relay pays when it gets that, and the settlement names the ledger
+ * that is stored by then.
+ */
+export type DeliverWork = (work: SignedWork, targetAgentId: string | undefined) => Promise<void>;
 
 export type WorkAnswer =
   | { readonly ok: true; readonly receipt: ExecutionReceipt }
@@ -125,7 +129,7 @@ export function createWork(parts: WorkParts): Work {
       });
       try {
         const signed = await answer.value;
-        deliver?.(signed, work.targetAgentId);
+        await deliver?.(signed, work.targetAgentId);
         return { ok: true, receipt: signed.receipt };
       } catch (cause) {
         if (!(cause instanceof WorkWithdrawn)) return refusePostponed(cause);

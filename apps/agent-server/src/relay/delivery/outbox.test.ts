@@ -64,12 +64,12 @@ function outboxOf(answers: { receipt: SendReceiptResult[]; ledger?: SendReceiptR
   });
   /** Delivers a receipt and waits for the end of the first attempt. */
   const deliver = async (taskId: string) => {
-    outbox.deliver({ receipt: buildTestReceipt(taskId) }, "target");
+    void outbox.deliver({ receipt: buildTestReceipt(taskId) }, "target");
     await clock.advance(0);
   };
   const deliverWithLedger = async (taskId: string) => {
     const work = { receipt: buildTestReceipt(taskId), ledger: buildTestLedger(taskId) };
-    outbox.deliver(work, "target");
+    void outbox.deliver(work, "target");
     await clock.advance(0);
   };
   return { clock, deliver, deliverWithLedger, events, posted, stored, outbox, store, tries };
@@ -113,7 +113,7 @@ describe("a receipt is posted", () => {
 
   test("one task has one attempt at a time", async () => {
     const { deliver, outbox, tries } = outboxWith(accepted);
-    outbox.deliver({ receipt: buildTestReceipt("t") }, "target");
+    void outbox.deliver({ receipt: buildTestReceipt("t") }, "target");
     await deliver("t");
     await deliver("u");
     expect(tries).toHaveLength(2);
@@ -250,6 +250,45 @@ describe("a ledger", () => {
     await clock.advance(31_000);
     expect(posted).toEqual(["ledger", "receipt", "ledger"]);
     expect([outbox.size, stored.size]).toEqual([0, 0]);
+  });
+
+  test("E16: a ledger that its relay never accepts is given up an hour after its receipt", async () => {
+    const ledger = [refusal(500, "server.failed")];
+    const { clock, deliverWithLedger, events, outbox, posted, stored } = outboxOf({
+      receipt: [accepted],
+      ledger,
+    });
+    await deliverWithLedger("t");
+    await clock.advance(50 * 60_000);
+    expect([outbox.size, stored.size]).toEqual([1, 1]);
+    await clock.advance(20 * 60_000);
+    expect([outbox.size, stored.size]).toEqual([0, 0]);
+    expect(events.at(-1)).toBe("ledger.given_up");
+    expect(posted.filter((one) => one === "receipt")).toHaveLength(1);
+  });
+
+  test("E16: a ledger waits with its receipt for as long as the relay is away", async () => {
+    const { clock, deliverWithLedger, events, outbox } = outboxOf({
+      receipt: [lost],
+      ledger: [lost],
+    });
+    await deliverWithLedger("t");
+    await clock.advance(24 * 60 * 60_000);
+    expect(outbox.size).toBe(1);
+    expect(events).not.toContain("ledger.given_up");
+  });
+
+  test("E16: no ledger is kept while 1,000 deliveries are under way, and their receipts are", async () => {
+    const busy = [refusal(429, "rate.exceeded", 60)];
+    const { clock, events, outbox, stored } = outboxOf({ receipt: [lost], ledger: busy });
+    const { receipt, ledger } = { receipt: buildTestReceipt("t"), ledger: buildTestLedger("t") };
+    for (let i = 0; i <= 1_000; i++) {
+      void outbox.deliver({ receipt: { ...receipt, task_id: `t${i}` }, ledger }, "target");
+    }
+    await clock.advance(0);
+    expect(events.filter((event) => event === "ledger.left_out")).toHaveLength(1);
+    expect(stored.get("t999")).toHaveProperty("ledger");
+    expect(stored.get("t1000")).not.toHaveProperty("ledger");
   });
 
   test("a ledger of the last run is posted again with its receipt", async () => {

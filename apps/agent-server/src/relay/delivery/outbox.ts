@@ -1,4 +1,5 @@
 import type { ExecutionReceipt } from "@agent/receipts";
+import type { SignedWork } from "../../execution/sign-work.ts";
 import type { DeliverWork } from "../../execution/work.ts";
 import type { Runtime } from "../../runtime.ts";
 import { createPauses } from "./pauses.ts";
@@ -9,7 +10,7 @@ import type { PendingReceipt, ReceiptStore } from "./receipt-store.ts";
 export interface Outbox {
   /**
    * Posts the receipt, and its ledger before it, until the relay accepts them or refuses them for good, also
-   * after a restart of the agent.
+   * after a restart of the agent. With too many deliveries under way there is no ledger.
    */
   readonly deliver: DeliverWork;
   /** Resumes the deliveries that the last run of the agent left. */
@@ -25,8 +26,13 @@ export interface Outbox {
 
 interface Delivery {
   readonly pendingReceipt: PendingReceipt;
+  /** Resolves after the first attempt to post the ledger, at once without one. */
+  readonly ledgerTried: Promise<void>;
   done: Promise<void>;
 }
+
+/** Ledgers may arrive for long faster than the relay takes them, and each is in memory until then. */
+const MAX_DELIVERIES_WITH_LEDGER = 1_000;
 
 interface OutboxParts {
   readonly sender: Pick<ReceiptSender, "post" | "postLedger">;
@@ -40,27 +46,33 @@ export function createOutbox({ sender, store, runtime }: OutboxParts): Outbox {
   const pauses = createPauses(runtime);
   let stopped = false;
 
-  function startDelivery(pendingReceipt: PendingReceipt, saved: Promise<void>): void {
+  function startDelivery(pendingReceipt: PendingReceipt, saved: Promise<void>): Delivery {
     const { task_id: taskId } = pendingReceipt.receipt;
-    const delivery: Delivery = { pendingReceipt, done: Promise.resolve() };
+    const { promise: ledgerTried, resolve: onLedgerTried } = Promise.withResolvers<void>();
+    if (pendingReceipt.ledger === undefined) onLedgerTried();
+    const delivery: Delivery = { pendingReceipt, ledgerTried, done: Promise.resolve() };
     pending.set(taskId, delivery);
-    delivery.done = deliverPending(pendingReceipt, saved)
+    const documents = listDocuments(pendingReceipt, { sender, onLedgerTried });
+    delivery.done = deliverDocuments(documents, { taskId, saved })
       .catch((cause: unknown) => {
         runtime.log("error", "receipt.failed", { correlationId: taskId, cause: String(cause) });
       })
-      .finally(() => pending.delete(taskId));
+      .finally(() => {
+        onLedgerTried();
+        pending.delete(taskId);
+      });
+    return delivery;
   }
 
-  async function deliverPending(
-    pendingReceipt: PendingReceipt,
-    saved: Promise<void>,
+  async function deliverDocuments(
+    documents: readonly Document[],
+    { taskId, saved }: { taskId: string; saved: Promise<void> },
   ): Promise<void> {
-    const { task_id: taskId } = pendingReceipt.receipt;
     // Disk and relay do not wait for each other: the first to finish makes the receipt safe.
     const saving = saved.catch((cause: unknown) => {
       runtime.log("error", "receipt.not_kept", { correlationId: taskId, cause: String(cause) });
     });
-    const isFinished = await postUntilDecided(listDocuments(pendingReceipt), {
+    const isFinished = await postUntilDecided(documents, {
       taskId,
       pauses,
       isStopped: () => stopped,
@@ -70,19 +82,19 @@ export function createOutbox({ sender, store, runtime }: OutboxParts): Outbox {
     if (isFinished) await store.delete(taskId);
   }
 
-  /** The ledger is first, because a settlement names the one that is stored when the receipt arrives. */
-  function listDocuments({ receipt, ledger, targetAgentId }: PendingReceipt): readonly Document[] {
-    const post = () => sender.post(receipt, targetAgentId);
-    const document: Document = { name: "receipt", post };
-    if (ledger === undefined) return [document];
-    return [{ name: "ledger", post: () => sender.postLedger(ledger) }, document];
+  function withoutLedgerIfCrowded(work: SignedWork): SignedWork {
+    const { receipt, ledger } = work;
+    if (ledger === undefined || pending.size < MAX_DELIVERIES_WITH_LEDGER) return work;
+    runtime.log("warn", "ledger.left_out", { correlationId: receipt.task_id });
+    return { receipt };
   }
 
   return {
-    deliver(work, targetAgentId) {
-      if (pending.has(work.receipt.task_id)) return;
-      const pendingReceipt = { ...work, targetAgentId };
-      startDelivery(pendingReceipt, store.save(pendingReceipt));
+    async deliver(work, targetAgentId) {
+      const underWay = pending.get(work.receipt.task_id);
+      if (underWay !== undefined) return underWay.ledgerTried;
+      const pendingReceipt = { ...withoutLedgerIfCrowded(work), targetAgentId };
+      return startDelivery(pendingReceipt, store.save(pendingReceipt)).ledgerTried;
     },
     resume(left) {
       for (const pendingReceipt of left) startDelivery(pendingReceipt, Promise.resolve());
@@ -101,4 +113,16 @@ export function createOutbox({ sender, store, runtime }: OutboxParts): Outbox {
       return pending.size;
     },
   };
+}
+
+/** The ledger is first, because a settlement names the one that is stored when the receipt arrives. */
+function listDocuments(
+  { receipt, ledger, targetAgentId }: PendingReceipt,
+  { sender, onLedgerTried }: Pick<OutboxParts, "sender"> & { onLedgerTried: () => void },
+): readonly Document[] {
+  const post = () => sender.post(receipt, targetAgentId);
+  const document: Document = { name: "receipt", post };
+  if (ledger === undefined) return [document];
+  const postLedger = () => sender.postLedger(ledger).finally(onLedgerTried);
+  return [{ name: "ledger", post: postLedger }, document];
 }

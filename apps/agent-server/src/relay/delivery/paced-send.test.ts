@@ -2,6 +2,15 @@ import { createManualClock } from "@agent/testkit";
 import { expect, test } from "vitest";
 import { createPacedSend } from "./paced-send.ts";
 
+test("messages do not wait for a clock that jumped back", async () => {
+  let now = 1_000_000_000;
+  const send = createPacedSend(() => ({ ok: true }), { now: () => now });
+  for (let i = 0; i < 100; i++) send({ type: "ping" });
+  expect(send({ type: "ping" })).toMatchObject({ code: "socket.backlogged" });
+  now -= 86_400_000;
+  expect(send({ type: "ping" })).toEqual({ ok: true });
+});
+
 test("no more messages are sent than the relay accepts in 10 seconds, and failed ones do not count", async () => {
   const clock = createManualClock();
   let ready = false;

@@ -1,6 +1,7 @@
 import type { SendResult } from "@agent/client";
 import { limits, type ClientMessage } from "@agent/wire";
 import type { Runtime } from "../../runtime.ts";
+import { createPace } from "./pace.ts";
 
 export type SendMessage = (message: ClientMessage) => SendResult;
 
@@ -9,15 +10,12 @@ const RESERVED_MESSAGES = 5;
 
 /** Delays messages beyond the relay's rate limit; `socket.backlogged` means to try again later. */
 export function createPacedSend(send: SendMessage, runtime: Pick<Runtime, "now">): SendMessage {
-  const sentAt: number[] = [];
+  const { socketMessages, socketWindowMs: windowMs } = limits;
+  const pace = createPace({ limit: socketMessages - RESERVED_MESSAGES, windowMs }, runtime);
   return (message) => {
-    const now = runtime.now();
-    while (sentAt[0] !== undefined && now - sentAt[0] >= limits.socketWindowMs) sentAt.shift();
-    if (sentAt.length >= limits.socketMessages - RESERVED_MESSAGES) {
-      return { ok: false, code: "socket.backlogged" };
-    }
+    if (!pace.isFree()) return { ok: false, code: "socket.backlogged" };
     const result = send(message);
-    if (result.ok) sentAt.push(now);
+    if (result.ok) pace.count();
     return result;
   };
 }

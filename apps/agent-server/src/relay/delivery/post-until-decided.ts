@@ -20,15 +20,20 @@ interface PostOptions {
 
 const MAX_RETRY_DELAY_MS = 60_000;
 
+/** The attempts for a ledger whose receipt is decided, which take about an hour. */
+const MAX_LATE_ATTEMPTS = 60;
+
 /**
  * Posts documents in order, again and again until the relay has accepted each or refused it for good. A
- * document does not wait for the acceptance of those before it. Returns false if it was stopped before.
+ * document waits for one attempt at those before it, not for their acceptance. A ledger that is left alone is
+ * given up after some time, because a relay may never accept it. Returns false if it was stopped before.
  */
 export async function postUntilDecided(
   documents: readonly Document[],
   { taskId, pauses, isStopped, runtime }: PostOptions,
 ): Promise<boolean> {
   const undecided = new Set(documents);
+  let lateAttempts = 0;
   for (let attempt = 0; !isStopped(); attempt++) {
     let refusal: CallRefusal | undefined;
     for (const document of undecided) {
@@ -38,6 +43,11 @@ export async function postUntilDecided(
       else refusal = answer;
     }
     if (refusal === undefined) return true;
+    const isLate = [...undecided].every(({ name }) => name === "ledger");
+    if (isLate && ++lateAttempts > MAX_LATE_ATTEMPTS) {
+      runtime.log("warn", "ledger.given_up", { correlationId: taskId, code: refusal.code });
+      return true;
+    }
     const delay = retryDelayMs(attempt, refusal, { runtime, capMs: MAX_RETRY_DELAY_MS });
     await pauses.wait(delay, { unreachable: refusal.status === 0 });
   }

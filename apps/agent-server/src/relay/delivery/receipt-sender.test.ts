@@ -1,10 +1,10 @@
 import type { RelayClient } from "@agent/client";
-import type { ClientMessage } from "@agent/wire";
+import { limits, type ClientMessage } from "@agent/wire";
 import { createManualClock } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../log.ts";
 import { createSystemRuntime } from "../../runtime.ts";
-import { buildTestReceipt } from "../../testing/tools/test-receipt.ts";
+import { buildTestLedger, buildTestReceipt } from "../../testing/tools/test-receipt.ts";
 import { createReceiptSender } from "./receipt-sender.ts";
 
 function posting(options: { ready: boolean; joined?: boolean; missing?: string }) {
@@ -34,6 +34,34 @@ function posting(options: { ready: boolean; joined?: boolean; missing?: string }
 }
 
 const receipt = buildTestReceipt("t");
+
+test("E16: ledgers use at most a third of what the relay lets one address write", async () => {
+  let [now, stored] = [1_000_000, 0];
+  const client: Pick<RelayClient, "storeLedger"> = {
+    storeLedger: async ({ body: { goal_id, content_hash } }) => {
+      stored += 1;
+      return { ok: true, status: 201, body: { goal_id, content_hash, stored_at: now } };
+    },
+  };
+  const { postLedger } = createReceiptSender({
+    agentId: "self",
+    send: () => ({ ok: false, code: "socket.not_ready" }),
+    client: () => client as RelayClient,
+    runtime: { ...createSystemRuntime(silentLog), now: () => now },
+  });
+  const postMany = async () => {
+    for (let i = 0; i < 40; i++) await postLedger(buildTestLedger("t"));
+    return postLedger(buildTestLedger("t"));
+  };
+  expect(await postMany()).toMatchObject({ ok: false, status: 429, retryAfterSeconds: 60 });
+  expect(stored).toBe(limits.tiers.write / 3);
+  now += limits.rateWindowMs;
+  await postMany();
+  expect(stored).toBe((limits.tiers.write / 3) * 2);
+  // The clock jumps back for a day, and the agent must not wait for it.
+  now -= 86_400_000;
+  expect(await postLedger(buildTestLedger("t"))).toMatchObject({ ok: true });
+});
 
 describe("a receipt goes", () => {
   test("a receipt goes over a ready socket, and the relay's answer is returned", async () => {

@@ -1,8 +1,9 @@
 import type { CallRefusal, RelayClient } from "@agent/client";
 import type { SignedLedger } from "@agent/ledger";
 import type { ExecutionReceipt } from "@agent/receipts";
-import { errors, type Code, type ServerMessage } from "@agent/wire";
+import { errors, limits, type Code, type ServerMessage } from "@agent/wire";
 import type { Runtime } from "../../runtime.ts";
+import { createPace } from "./pace.ts";
 import type { SendMessage } from "./paced-send.ts";
 
 export type SendReceiptResult = { readonly ok: true; readonly status: string } | CallRefusal;
@@ -16,7 +17,7 @@ export interface ReceiptSender {
     receipt: ExecutionReceipt,
     targetAgentId: string | undefined,
   ) => Promise<SendReceiptResult>;
-  /** Makes one attempt over HTTP. */
+  /** Makes one attempt over HTTP, unless too many ledgers were posted just now. */
   readonly postLedger: (ledger: SignedLedger) => Promise<SendReceiptResult>;
   /** Receives the relay's messages on the socket. */
   readonly onMessage: (message: ServerMessage) => void;
@@ -27,6 +28,12 @@ export interface ReceiptSender {
 /** After this time without an answer on the socket the receipt is sent over HTTP. */
 const SOCKET_ANSWER_TIMEOUT_MS = 15_000;
 
+/** A receipt, which is worth money, waits for the answer to its ledger. */
+const LEDGER_TIMEOUT_MS = 5_000;
+
+/** All writes from one address share the relay's limit, and a ledger is the least urgent of them. */
+const LEDGER_PACE = { limit: limits.tiers.write / 3, windowMs: limits.rateWindowMs };
+
 export function createReceiptSender(parts: {
   agentId: string;
   send: SendMessage;
@@ -34,6 +41,7 @@ export function createReceiptSender(parts: {
   runtime: Runtime;
 }): ReceiptSender {
   const { agentId: self, send, client, runtime } = parts;
+  const ledgerPace = createPace(LEDGER_PACE, runtime);
   const pendingAnswers = new Map<string, (answer: SendReceiptResult | undefined) => void>();
 
   function sendOverSocket(receipt: ExecutionReceipt): Promise<SendReceiptResult | undefined> {
@@ -70,8 +78,12 @@ export function createReceiptSender(parts: {
     post: async (receipt, agentId) =>
       (await sendOverSocket(receipt)) ?? (await sendOverHttp(receipt, agentId)),
     async postLedger(ledger) {
-      const answer = await client()?.storeLedger({ params: { agentId: self }, body: ledger });
-      if (answer === undefined) return NOT_REACHED_REFUSAL;
+      const relay = client();
+      if (relay === undefined) return NOT_REACHED_REFUSAL;
+      if (!ledgerPace.isFree()) return PACED_REFUSAL;
+      ledgerPace.count();
+      const request = { params: { agentId: self }, body: ledger };
+      const answer = await relay.storeLedger(request, { timeoutMs: LEDGER_TIMEOUT_MS });
       return answer.ok ? { ok: true, status: "stored" } : answer;
     },
     onDown() {
@@ -103,6 +115,14 @@ const NOT_REACHED_REFUSAL: CallRefusal = {
   code: "network.unreachable",
   status: 0,
   message: "The relay has not been reached yet",
+};
+
+const PACED_REFUSAL: CallRefusal = {
+  ok: false,
+  code: "rate.exceeded",
+  status: 429,
+  message: "Other ledgers were posted just now",
+  retryAfterSeconds: LEDGER_PACE.windowMs / 1_000,
 };
 
 const UNADDRESSED_REFUSAL: CallRefusal = {

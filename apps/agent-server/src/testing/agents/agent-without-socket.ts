@@ -42,7 +42,7 @@ export async function startAgentWithoutSocket(options: TestAgentOptions): Promis
     deviceId: () => membership?.deviceId,
     delegateTask: async () => ({ ok: false, error: "This agent does not delegate" }),
     findIssuerKey: createFindIssuerKey(parts),
-    deliverWork: () => {},
+    deliverWork: async () => {},
     findUndelivered: () => undefined,
     isWanted: createIsWanted(clientParts),
     releaseClaim: createReleaseClaim(clientParts),

@@ -1,0 +1,97 @@
+import { delegate } from "@agent/client";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { startJoinedAgent } from "../testing/agents/start-agent.ts";
+import { startSocketlessProxy } from "../testing/agents/socketless-proxy.ts";
+import { createTestIdentity } from "../testing/agents/test-identity.ts";
+import { startTestRelay, type TestRelay } from "../testing/agents/test-relay.ts";
+
+let relay: TestRelay;
+const closing: (() => unknown)[] = [];
+beforeAll(async () => {
+  relay = await startTestRelay();
+});
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+afterAll(() => relay.stop());
+
+type Delay = () => Promise<void>;
+
+const isLedger = (path: string) => path.endsWith("/ledger");
+
+/** Starts an agent that signs ledgers and has no socket, so that its tasks arrive over MCP. */
+async function startOverMcp(delay: Delay) {
+  const proxy = await startSocketlessProxy(
+    () => relay.url,
+    (path) => (isLedger(path) ? delay() : undefined),
+  );
+  closing.push(proxy.close);
+  return startJoinedAgent({ relayUrl: proxy.url, file });
+}
+
+/** Starts an agent that signs ledgers and gets its tasks over its socket. */
+function startOverSocket(delay: Delay) {
+  const delayedFetch: typeof fetch = async (input, init) => {
+    const url = input instanceof Request ? input.url : String(input);
+    if (isLedger(new URL(url).pathname)) await Promise.race([delay(), aborted(init?.signal)]);
+    return fetch(input, init);
+  };
+  return startJoinedAgent({ relayUrl: relay.url, file, fetch: delayedFetch });
+}
+
+function aborted(signal: AbortSignal | null | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    signal?.addEventListener("abort", () => resolve());
+  });
+}
+
+const file = {
+  ledgers: true,
+  listing: { capabilities: ["shout"], pricing: [{ capability: "shout", unit_cost: 1 }] },
+};
+
+/** Lets an agent do a paid task; its ledgers reach the relay after `delay`. */
+async function doTask(start: typeof startOverSocket, delay: Delay) {
+  const agent = await start(delay);
+  closing.push(agent.stop);
+  const { agentId } = agent.agent.identity;
+  const payer = createTestIdentity().agentId;
+  await relay.operator.deposit({ params: { agentId: payer }, body: { amount: 5 } });
+  const startedAt = performance.now();
+  const done = await delegate(relay.operator, {
+    agentId,
+    prompt: "hi",
+    submittedBy: payer,
+    timeoutMs: 60_000,
+  });
+  if (!done.ok) throw new Error(done.message);
+  const ms = performance.now() - startedAt;
+  const listed = await relay.operator.listSettlements({ params: { agentId } });
+  const settlement = listed.ok ? listed.body.settlements[0] : undefined;
+  return { ms, settlement };
+}
+
+const wait = (ms: number) => () => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const transports = [
+  ["its socket", startOverSocket],
+  ["MCP", startOverMcp],
+] as const;
+
+test.each(transports)(
+  "E15: the settlement of a task that came over %s names the agent's ledger",
+  async (_, start) => {
+    const { settlement } = await doTask(start, wait(300));
+    expect(settlement?.status).toBe("completed");
+    expect(settlement?.ledger_hash).toMatch(/^[0-9a-f]{64}$/);
+  },
+);
+
+test.each(transports)(
+  "E15: an agent with a task over %s is paid soon although its relay never answers the ledger",
+  async (_, start) => {
+    const { ms, settlement } = await doTask(start, () => new Promise(() => {}));
+    expect(settlement).toMatchObject({ status: "completed", amount_settled: 1, ledger_hash: null });
+    expect(ms).toBeLessThan(10_000);
+  },
+  60_000,
+);
