@@ -19,6 +19,7 @@ const agent = (agentId: string): AgentCaller => ({
   tokenId: "t",
   scopes: new Set(),
   expiresAt: 0,
+  hasEnded: () => false,
 });
 const by = (caller: Caller, address = "192.0.2.1") => ({ caller, clientIp: () => address });
 

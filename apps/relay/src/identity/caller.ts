@@ -33,6 +33,11 @@ export interface AgentCaller {
   readonly scopes: ReadonlySet<string>;
   /** The expiry of the token, in ms. */
   readonly expiresAt: number;
+  /**
+   * Whether tokens of the agent were revoked since this one was verified: it must then be verified again,
+   * and what it has opened ends.
+   */
+  readonly hasEnded: () => boolean;
 }
 
 export const anonymousCaller: Caller = { kind: "anonymous" };
@@ -48,6 +53,12 @@ export const operatorCaller: OperatorCaller = {
 export function getCallerExpiry(caller: Caller): number {
   if (caller.kind === "agent") return caller.expiresAt;
   return (caller.kind === "master" ? caller.session?.expiresAt : undefined) ?? Infinity;
+}
+
+/** Returns whether the token of a caller was removed or revoked since the caller showed it. */
+export function hasCallerEnded(caller: Caller): boolean {
+  if (caller.kind === "agent") return caller.hasEnded();
+  return caller.kind === "master" && caller.removed.aborted;
 }
 
 /** Returns the agent that a caller acts for; the operator acts for the agent that the request names. */

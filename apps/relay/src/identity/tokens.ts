@@ -1,6 +1,6 @@
 import { verifyToken, peekToken } from "@agent/client";
 import { BoundedMap } from "@agent/crypto";
-import { refuse, type Refusal } from "@agent/wire";
+import { limits, refuse, type Refusal } from "@agent/wire";
 import { findDevice } from "../agents/devices/device-store.ts";
 import { findAgent } from "../agents/store.ts";
 import type { Reader } from "../storage/storage.ts";
@@ -22,6 +22,8 @@ export interface TokenKey {
 }
 
 const CACHE_SIZE = 10_000;
+/** Agents whose tokens were dropped within the lifetime of a token. */
+const MAX_EVICTED = 100_000;
 
 /**
  * Verifies signed device tokens. A verified one is cached until it expires, because two
@@ -40,9 +42,9 @@ export function createTokenVerifier(options: {
   ) => Promise<Refusal<"agent.key_displaced"> | undefined>;
 }): TokenVerifier {
   const cache = new BoundedMap<string, AgentCaller>(CACHE_SIZE);
-  let evictions = 0;
+  const evicted = createEvictions(options.now);
 
-  return {
+  const verifier: TokenVerifier = {
     async verify(token) {
       const now = options.now();
       const caller = options.mayCache?.() === false ? undefined : cache.get(token);
@@ -51,7 +53,7 @@ export function createTokenVerifier(options: {
         cache.delete(token);
         return refuse("auth.expired_token");
       }
-      const before = evictions;
+      const before = evicted.count();
       const peeked = peekToken(token);
       if (!peeked.ok) return refuse(peeked.code);
       const device = await findDevice(options.read, peeked.deviceId);
@@ -81,25 +83,51 @@ export function createTokenVerifier(options: {
         tokenId: jti,
         scopes: new Set(checked.claims.scopes.filter((scope) => granted.has(scope))),
         expiresAt: checked.claims.expiresAt,
+        hasEnded: () => evicted.isAfter(before, agentId),
       };
       const refused = await options.recordProof?.(
         { agent_id: agentId, public_key: publicKey },
         verifiedCaller,
       );
       if (refused !== undefined) return refused;
-      // A key that changed while this token was verified must not be cached.
-      if (before === evictions) cache.set(token, verifiedCaller);
+      // The key or the device may have ended while this token was verified.
+      if (verifiedCaller.hasEnded()) return verifier.verify(token);
+      cache.set(token, verifiedCaller);
       return { ok: true, caller: verifiedCaller };
     },
 
     evictAgent(agentId) {
-      evictions += 1;
+      evicted.add(agentId);
       for (const [token, caller] of cache) if (caller.agentId === agentId) cache.delete(token);
     },
 
     evictAll() {
-      evictions += 1;
+      evicted.addAll();
       for (const [token] of cache) cache.delete(token);
     },
+  };
+  return verifier;
+}
+
+/** Counts the evictions of all agents, and remembers each agent's newest one as long as a token can live. */
+function createEvictions(now: () => number) {
+  const ttlMs = limits.tokenLifetimeMs + limits.clockSkewMs;
+  const newest = new BoundedMap<string, number>(MAX_EVICTED, { ttlMs, now });
+  let count = 0;
+  let newestOfAll = 0;
+
+  return {
+    count: () => count,
+    add(agentId: string) {
+      count += 1;
+      newest.set(agentId, count);
+    },
+    addAll() {
+      count += 1;
+      newestOfAll = count;
+    },
+    /** Whether the tokens of an agent were dropped after so many evictions. */
+    isAfter: (before: number, agentId: string) =>
+      Math.max(newestOfAll, newest.get(agentId) ?? 0) > before,
   };
 }

@@ -21,6 +21,7 @@ const device: AgentCaller = {
   tokenId: "token-1",
   scopes: new Set(["socket"]),
   expiresAt: NOW + 300_000,
+  hasEnded: () => false,
 };
 const renewed: AgentCaller = { ...device, tokenId: "token-2", expiresAt: NOW + 500_000 };
 const operator: OperatorCaller = {

@@ -8,7 +8,7 @@ import {
 } from "@agent/wire";
 import { updateLastSeen } from "../agents/store.ts";
 import type { createAuthenticator } from "../http/server/authenticate.ts";
-import type { Caller, OperatorCaller } from "../identity/caller.ts";
+import { hasCallerEnded, type Caller, type OperatorCaller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import { StorageFrozen } from "../storage/storage.ts";
@@ -216,8 +216,8 @@ class SocketSession implements Session {
       return this.#apply({ type: "sign_in_refused", reason: formatRefusal(checked) });
     }
     const { caller } = checked;
-    // An abort signal does not fire again for a late listener.
-    if (caller.kind === "master" && caller.removed.aborted) {
+    // An end that came before the socket joins is not announced to it again.
+    if (hasCallerEnded(caller)) {
       return this.#apply({ type: "sign_in_refused", reason: "token removed" });
     }
     this.#apply({ type: "signed_in", caller });

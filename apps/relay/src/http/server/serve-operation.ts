@@ -8,7 +8,7 @@ import {
   type Refusal,
 } from "@agent/wire";
 import type { Context } from "hono";
-import { anonymousCaller, type Caller } from "../../identity/caller.ts";
+import { anonymousCaller, hasCallerEnded, type Caller } from "../../identity/caller.ts";
 import { ACT_REASON_HEADER, readActReason } from "../../identity/read-act-reason.ts";
 import type { Runtime } from "../../runtime.ts";
 import { authorize, type createAuthenticator } from "./authenticate.ts";
@@ -137,9 +137,28 @@ async function runSteps(options: ServeOptions, exchange: Exchange): Promise<Oper
   if (forbidden !== undefined) return record({}, () => forbidden);
   const input = await readInput(exchange);
   if (!input.ok) return record({}, () => input);
-  const used = await checkToken(options, exchange, caller);
+  // A body can take half a minute to arrive, and a token can end meanwhile.
+  const current = await identifyAgain(options, exchange, caller);
+  if (!current.ok) return record({}, () => current);
+  const used = await checkToken(options, exchange, current.caller);
   if (used !== undefined) return record({}, () => used);
-  return record(input.parsed.body, () => handle(options, exchange, caller, input));
+  const run = () => handle(options, exchange, current.caller, input);
+  const answer = await record(input.parsed.body, run);
+  if (exchange.operation.method !== "GET") return answer;
+  // A long poll may have waited a minute for what it shows.
+  const reader = await identifyAgain(options, exchange, current.caller);
+  return reader.ok ? answer : reader;
+}
+
+/** Authenticates a caller again whose token may have ended since. */
+function identifyAgain(
+  { authenticate }: ServeOptions,
+  { c }: Exchange,
+  caller: Caller,
+): Identified | Promise<Identified> {
+  return hasCallerEnded(caller)
+    ? authenticate(c.req.header("authorization"))
+    : { ok: true, caller };
 }
 
 type Run = () => Promise<OperationResult> | OperationResult;
@@ -233,13 +252,12 @@ async function readInput({ c, operation, params }: Exchange): Promise<Input | Re
   return checked.ok ? inputOf(checked.value, text, raw) : checked;
 }
 
-/** Refuses a token that was removed while the body arrived and one that was already used. */
+/** Refuses a token that was already used for an operation that takes each token once. */
 function checkToken(
   { spendToken }: ServeOptions,
   { operation }: Exchange,
   caller: Caller,
 ): Promise<Refusal | undefined> | Refusal | undefined {
-  if (caller.kind === "master" && caller.removed.aborted) return refuse("auth.unknown_token");
   return operation.singleUse ? spendToken(caller) : undefined;
 }
 

@@ -8,7 +8,7 @@ import {
 } from "@agent/wire";
 import { cutStalledStream } from "../../http/cut-stalled-stream.ts";
 import { createEventStream, type ServerSentEvent } from "../../http/event-stream.ts";
-import { getCallerExpiry, type Caller } from "../../identity/caller.ts";
+import { getCallerExpiry, hasCallerEnded, type Caller } from "../../identity/caller.ts";
 import type { Services } from "../../services.ts";
 import { findWatchedTask, type WatchedTask } from "../events/event-store.ts";
 import { listNextEvents, newestEventId } from "./task-events.ts";
@@ -78,7 +78,7 @@ export async function* followEvents(
   const { taskId, caller, signal } = subscription;
   const until = getCallerExpiry(caller);
   let lastSeenId = subscription.after;
-  while (!signal.aborted) {
+  while (!signal.aborted && !hasCallerEnded(caller)) {
     // Watching begins before the read, so that a change between the two is not missed.
     const waitMs = Math.min(limits.streamKeepAliveMs, until - runtime.now());
     const watch = waiters.watch(taskId, Math.max(0, waitMs), signal);
@@ -89,6 +89,7 @@ export async function* followEvents(
           ? [expiredEvent(services, taskId, lastSeenId)]
           : await listNextEvents(storage.read, task, lastSeenId);
       for (const event of fresh) {
+        if (hasCallerEnded(caller)) return;
         yield event;
         lastSeenId = event.event_id;
         // A client that listens beyond its token's expiry must reconnect with a new one.
