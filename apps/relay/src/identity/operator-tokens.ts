@@ -9,8 +9,8 @@ export interface OperatorTokens {
    * the answer of `looksLikeToken` for the bearer.
    */
   find(bearer: string, looksSigned: boolean): OperatorCaller | undefined;
-  /** Returns whether one of the current tokens has this tag. */
-  hasTag(tag: string): boolean;
+  /** Returns the signal of the removal of the token with this tag; undefined if no current one has it. */
+  removalOf(tag: string): AbortSignal | undefined;
   /** Replaces the current tokens, and ends streams and sockets that a removed token opened. */
   replace(tokens: readonly string[]): void;
 }
@@ -42,7 +42,7 @@ export function createOperatorTokens(tokens: readonly string[]): OperatorTokens 
       const matches = known.filter((token) => timingSafeEqual(digest, token.digest));
       return matches[0]?.caller;
     },
-    hasTag: (tag) => known.some(({ caller }) => caller.tokenTag === tag),
+    removalOf: (tag) => known.find(({ caller }) => caller.tokenTag === tag)?.caller.removed,
     replace(next) {
       const before = known;
       known = next.map((token, index) => {

@@ -119,10 +119,16 @@ export function createConsoleSessions(services: SessionDependencies): ConsoleSes
     async verify(token) {
       const checked = await verifyToken(services, token);
       if (!checked.ok) return checked;
-      const { id } = checked.caller.session;
+      const { tokenTag, session } = checked.caller;
+      const removal = services.operatorTokens.removalOf(tokenTag);
+      if (removal === undefined) return refuse("auth.token_revoked");
+      const { id } = session;
       const ending = endings.get(id) ?? new AbortController();
       void endings.set(id, ending);
-      return { ok: true, caller: { ...checked.caller, removed: ending.signal } };
+      return {
+        ok: true,
+        caller: { ...checked.caller, removed: AbortSignal.any([ending.signal, removal]) },
+      };
     },
   };
 }
@@ -134,7 +140,7 @@ function isAlive(
 ): boolean {
   const now = runtime.now();
   const isIdle = now - renewed_at >= limits.sessionIdleMs;
-  return now < expires_at && !isIdle && operatorTokens.hasTag(token_tag);
+  return now < expires_at && !isIdle && operatorTokens.removalOf(token_tag) !== undefined;
 }
 
 function getLevel({ runtime }: SessionDependencies, { operate_until }: ConsoleSessionRow): Level {
@@ -175,7 +181,7 @@ async function takeOpener(
 ): Promise<Opener | undefined> {
   const row = await takeCode(tx, sha256Hex(code));
   if (row === undefined || runtime.now() >= row.expires_at) return undefined;
-  if (!operatorTokens.hasTag(row.token_tag)) return undefined;
+  if (operatorTokens.removalOf(row.token_tag) === undefined) return undefined;
   return { opened_by: row.created_by, token_tag: row.token_tag, level: row.level };
 }
 

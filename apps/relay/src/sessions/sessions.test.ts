@@ -27,6 +27,16 @@ const overview = (token: string) => t.request("GET", "/api/v1/admin/overview", {
 const freeze = (token: string) =>
   t.request("POST", "/api/v1/admin/freeze", { token, body: { reason: "an audit" } });
 
+/** Opens the stream of the relay's events, and returns a function that reads it to its end. */
+async function openEvents(token: string): Promise<() => Promise<string>> {
+  const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
+  const request = new Request("http://relay.test/api/v1/admin/events", { headers });
+  const { status, body } = await t.relay.fetch(request);
+  expect(status).toBe(200);
+  const text = new Response(body).text();
+  return () => text;
+}
+
 describe("walking over all operations", () => {
   /** Calls every operation, and lists those that were refused with a code. */
   async function listRefused(code: string, token?: string): Promise<string[]> {
@@ -168,13 +178,10 @@ describe("a session", () => {
 
   test("OP4: a stream of events ends with its session", async () => {
     const { token, sessionId } = await openConsole(t);
-    const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
-    const request = new Request("http://relay.test/api/v1/admin/events", { headers });
-    const { body } = await t.relay.fetch(request);
-    const read = new Response(body).text();
+    const read = await openEvents(token);
     await t.asOperator("DELETE", `/api/v1/admin/console-sessions/${sessionId}`);
     await t.clock.advance(limits.relayEventPollMs);
-    expect(await read).toContain("event: session.opened");
+    expect(await read()).toContain("event: session.opened");
   });
 
   test("OP4: a bearer lasts five minutes, and the cookie brings the next one", async () => {
@@ -240,6 +247,25 @@ describe("a session", () => {
     });
     t.relay.operatorTokens.replace([OPERATOR_TOKEN]);
     expect(await overview(token)).toMatchObject({ status: 200 });
+  });
+
+  test("D11: a stream of events ends with the master token that its session goes back to", async () => {
+    const kept = "another-master-token-0123456789";
+    t.relay.operatorTokens.replace([OPERATOR_TOKEN, kept]);
+    const ofRemoved = await openConsoleByToken(t);
+    const ofKept = toConsole(await openSession(t, {}, kept));
+    const [ofRemovedEvents, ofKeptEvents] = [
+      await openEvents(ofRemoved.token),
+      await openEvents(ofKept.token),
+    ];
+    t.relay.operatorTokens.replace([kept]);
+    await t.createAgent();
+    await t.clock.advance(limits.relayEventPollMs);
+    expect(await ofRemovedEvents()).not.toContain("event: key.bound");
+    const path = `/api/v1/admin/console-sessions/${ofKept.sessionId}`;
+    await t.request("DELETE", path, { token: kept });
+    await t.clock.advance(limits.relayEventPollMs);
+    expect(await ofKeptEvents()).toContain("event: key.bound");
   });
 
   test("OP7: a bearer that the relay did not sign is none", async () => {
