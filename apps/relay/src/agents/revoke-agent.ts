@@ -2,6 +2,7 @@ import { refuse, type Answer, type Operations } from "@agent/wire";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
+import { deleteWebhooksByAgent } from "../webhooks/manage-webhooks.ts";
 import { deleteListing } from "./discovery/listing-store.ts";
 import { reindexCapabilities } from "./discovery/listing.ts";
 import { endAllAgentKeys } from "./keys/key-store.ts";
@@ -14,7 +15,7 @@ interface Revocation {
 }
 
 /**
- * Revokes an agent for good: its tokens, sockets and listing, and its keys' signatures for tasks that
+ * Revokes an agent for good: its tokens, sockets, listing and webhooks, and its keys' signatures for tasks that
  * are created later. Account, history and key chain stay, and the operator can still act for it.
  */
 export async function revokeAgent(
@@ -23,26 +24,32 @@ export async function revokeAgent(
     runtime,
     tokens,
     connections,
+    subscriptions,
     log,
-  }: Pick<Services, "storage" | "runtime" | "tokens" | "connections" | "log">,
+  }: Pick<Services, "storage" | "runtime" | "tokens" | "connections" | "subscriptions" | "log">,
   { agentId, reason, caller }: Revocation,
 ): Promise<Answer<Operations["revokeAgent"]>> {
   const now = runtime.now();
   const revoked = await storage.transaction(async (tx) => {
     const agent = await findAgent(tx, agentId);
     if (agent === undefined) return refuse("agent.not_found");
-    if (agent.revoked_at !== null) return { ok: true as const, at: agent.revoked_at };
+    if (agent.revoked_at !== null) {
+      return { ok: true as const, at: agent.revoked_at, webhooks: [] };
+    }
     const revokedRow = { ...agent, registered: 0 as const, revoked_at: now };
     await saveAgent(tx, revokedRow);
     await endAllAgentKeys(tx, agentId, now);
     tx.noteChange("tokens", agentId);
     await deleteListing(tx, agentId);
     await reindexCapabilities(tx, revokedRow, undefined);
+    // A thief of the key may have added one, and the agent could no longer remove it.
+    const webhooks = await deleteWebhooksByAgent(tx, agentId);
     await recordAudit(tx, now, caller, { agentId, action: "agent.revoked", detail: reason });
-    return { ok: true as const, at: now };
+    return { ok: true as const, at: now, webhooks };
   });
   if (!revoked.ok) return revoked;
   tokens.evictAgent(agentId);
+  for (const webhook of revoked.webhooks) subscriptions.remove(webhook);
   for (const connection of connections.forAgent(agentId)) connection.close(4401, "agent revoked");
   log.info("agent.revoked", { agent_id: agentId });
   return { status: 200, body: { agent_id: agentId, revoked: true, revoked_at: revoked.at } };

@@ -3,6 +3,7 @@ import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
 import type { WebhookRow } from "../storage/tables/webhooks.ts";
 import { sendWebhook, healthyState } from "./deliver-webhooks.ts";
 import {
@@ -94,6 +95,16 @@ export async function removeWebhook(
   });
   if (deleted.ok) subscriptions.remove({ webhook_id, agent_id });
   return deleted;
+}
+
+/** Deletes all webhooks of an agent with their deliveries, and returns them. */
+export async function deleteWebhooksByAgent(tx: Tx, agentId: string): Promise<WebhookRow[]> {
+  const own = await listWebhooksByAgent(tx, agentId);
+  for (const webhook of own) {
+    await deleteWebhook(tx, webhook);
+    await deleteDeliveriesByWebhook(tx, webhook.webhook_id);
+  }
+  return own;
 }
 
 /** Reports only success or failure, because the answer of another server is not shown to callers. */

@@ -99,6 +99,22 @@ describe("An agent's webhook", () => {
     expect(() => verifier.verify(changed, headers as Record<string, string>)).toThrow("signature");
   });
 
+  test("D13: a webhook of a revoked agent receives nothing more", async () => {
+    await subscribe(boss, ["task.completed"]);
+    await subscribe(worker, ["task.completed"]);
+    const task = await submitAcceptedTask(t, boss, worker);
+    await t.asOperator("POST", `/api/v1/agents/${boss.agentId}/revoke`, {});
+    const receipt = createReceipt(worker, task);
+    expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
+      status: 200,
+    });
+    await run();
+    expect(typesOf(received)).toEqual(["task.completed"]);
+    const { body } = await t.asOperator("GET", path(boss));
+    expect(body).toEqual({ webhooks: [] });
+    expect((await t.asOperator("GET", path(worker))).body["webhooks"]).toHaveLength(1);
+  });
+
   test("a webhook receives no other events and none of other agents", async () => {
     await subscribe(boss, ["task.failed"]);
     await subscribe(await t.createAgent());
