@@ -21,7 +21,7 @@ import { decideKey, type KeyClaim, type KeyDecision } from "./keys/decide-key.ts
 import { listAgentDevices, insertDevice } from "./devices/device-store.ts";
 import { insertAgentKey, listAgentKeys, replaceAgentKey } from "./keys/key-store.ts";
 import { endDisplacedSessions, recordKeyProof } from "./keys/record-key-proof.ts";
-import { checkKeyNotInUse } from "./keys/check-key.ts";
+import { checkKeyNotInUse, checkUnprovenKey } from "./keys/check-key.ts";
 import { linkToProver } from "./keys/save-proven-key.ts";
 import { findAgent, saveAgent } from "./store.ts";
 
@@ -103,11 +103,14 @@ export async function bindKey(
   const decision = decideKey(claim, agent, await listAgentKeys(tx, agent_id), now);
   if (!decision.ok) return decision;
   const isFirst = decision.kind === "first";
-  const former = decision.kind === "first" ? decision.steps.map(({ from }) => from) : [];
+  // Each succession record names the agent and is signed by both keys, so they are proven.
+  const steps = decision.kind === "same" ? [] : decision.steps;
+  const isSigned = isProven || steps.length > 0;
+  const former = isFirst ? steps.map(({ from }) => from) : [];
   const remote = isFirst ? await checkRemoteWork(tx, agent_id, [...former, public_key]) : undefined;
   if (remote?.isBarred && mayBeForeignAgentId(agent_id, caller)) return refuse("agent.key_changed");
   if (decision.kind !== "same") {
-    const inUse = await checkKeyNotInUse(tx, claim);
+    const inUse = await (isSigned ? checkKeyNotInUse : checkUnprovenKey)(tx, claim);
     if (inUse !== undefined) return inUse;
     await saveAgent(tx, {
       ...(agent ?? createAgentRow(agent_id, now)),
@@ -121,11 +124,8 @@ export async function bindKey(
     await recordAudit(tx, now, caller, { agentId: agent_id, action, detail: public_key });
   }
   const deletedTrust = remote?.isUnderAnotherKey ? await deleteReputation(tx, agent_id) : [];
-  // Each succession record names the agent and is signed by both keys, so they are proven.
-  const steps = decision.kind === "same" ? [] : decision.steps;
   for (const { from } of steps) await linkToProver(tx, { agent_id, public_key: from });
-  const isSigned = steps.length > 0;
-  if (!isProven && !isSigned) {
+  if (!isSigned) {
     return { ok: true, decision, displaced: [], deletedTrust } satisfies BindingResult;
   }
   const proven = await recordKeyProof(tx, { agent_id, public_key, now, caller });

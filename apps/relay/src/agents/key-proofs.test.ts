@@ -1,4 +1,5 @@
 import type { TestAgent } from "@agent/testkit";
+import { limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   bootstrapWithProof,
@@ -96,6 +97,41 @@ test("D2: an unproven binding blocks no other agent, proven or not", async () =>
   const other = createAgentWithKeyOf(t, unproven);
   expect(await bootstrap(other)).toMatchObject({ status: 201 });
   expect(await bootstrapWithProof(t, other)).toMatchObject({ status: 200 });
+});
+
+describe("H22: a key that many ids claim without proof", () => {
+  async function claimOften(): Promise<TestAgent> {
+    const holder = t.createUnknownAgent();
+    for (let i = 0; i < limits.unprovenBindings; i += 1) {
+      expect(await bootstrap(createAgentWithKeyOf(t, holder))).toMatchObject({ status: 201 });
+    }
+    return holder;
+  }
+
+  test("H22: a further id claims the key only with proof, which ends the other claims", async () => {
+    const holder = await claimOften();
+    expect(await bootstrap(holder)).toMatchObject(keyInUse);
+    expect(await bootstrapWithProof(t, holder)).toMatchObject({ status: 201 });
+    expect(await bootstrap(holder)).toMatchObject({ status: 200 });
+    const { body } = await t.asOperator("GET", "/api/v1/admin/audit?action=key.displaced");
+    expect(body["entries"]).toHaveLength(limits.unprovenBindings);
+  });
+
+  test("H22: a key of many claims is refused as a device's key", async () => {
+    const holder = await claimOften();
+    const owner = await t.createAgent();
+    const session = await openPairing(t, owner);
+    expect(await claimPairing(t, session, holder)).toMatchObject(keyInUse);
+    expect(await claimPairing(t, session, t.createUnknownAgent())).toMatchObject({ status: 200 });
+  });
+
+  test("H22: an id is rotated to a key of many claims, because its record proves the key", async () => {
+    const holder = await claimOften();
+    const agent = await t.createAgent();
+    const { succession } = createRotation(t, agent, { to: holder });
+    const path = `/api/v1/agents/${agent.agentId}/rotate-key`;
+    expect(await t.as(agent, "POST", path, { succession })).toMatchObject({ status: 200 });
+  });
 });
 
 describe("An agent that loses its unproven key to the first proof", () => {

@@ -1,7 +1,7 @@
 import { hexToBytes, isAcceptablePublicKey } from "@agent/crypto";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { listAgentDevices } from "../agents/devices/device-store.ts";
-import { checkKeyNotInUse } from "../agents/keys/check-key.ts";
+import { checkUnprovenKey } from "../agents/keys/check-key.ts";
 import { listAgentKeys } from "../agents/keys/key-store.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
@@ -40,7 +40,7 @@ export async function claimPairing(
       );
     }
     const { pairing_id, agent_id } = session;
-    const inUse = await checkKeyNotInUse(tx, { agent_id, public_key });
+    const inUse = await checkUnprovenKey(tx, { agent_id, public_key });
     if (inUse !== undefined) return inUse;
     await markPairingClaimed(tx, { pairing_id, device_name, public_key });
     return toClaimAnswer({ ...session, status: "claimed" });

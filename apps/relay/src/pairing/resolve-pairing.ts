@@ -1,6 +1,6 @@
 import { scopes, refuse, type Answer, type Operations, type Scope } from "@agent/wire";
 import { insertDevice } from "../agents/devices/device-store.ts";
-import { checkKeyNotInUse } from "../agents/keys/check-key.ts";
+import { checkUnprovenKey } from "../agents/keys/check-key.ts";
 import { findAgent } from "../agents/store.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { appendKeyBound } from "../log/entries/append.ts";
@@ -34,7 +34,7 @@ export async function approvePairing(
     const agent = await findAgent(tx, agent_id);
     if (agent === undefined || agent.revoked_at !== null) return refuse("agent.revoked");
     // The key may have been proven under another id since it claimed the code.
-    const inUse = await checkKeyNotInUse(tx, { agent_id, public_key });
+    const inUse = await checkUnprovenKey(tx, { agent_id, public_key });
     if (inUse !== undefined) return inUse;
     const device_id = newId(runtime);
     const given = granted ?? scopes.filter((scope) => !withheldScopes.includes(scope));

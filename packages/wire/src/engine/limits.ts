@@ -47,6 +47,8 @@ export const limits = {
   /** The longest `wait` of a long poll. */
   pollWaitSeconds: 60,
   statementRows: 10_000,
+  /** Other ids that claim a key without proof: its first proof ends them all in one transaction. */
+  unprovenBindings: 20,
   /** Webhooks of one agent. */
   webhooks: 20,
 

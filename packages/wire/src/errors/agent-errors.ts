@@ -14,7 +14,7 @@ export const agentErrors = {
     status: 403,
     text: "agent_id is a version 8 id of another key: a succession record from that key is required",
   },
-  "agent.key_in_use": { status: 409, text: "Public key is proven under another agent id" },
+  "agent.key_in_use": { status: 409, text: "Public key is in use under another agent id" },
   "agent.key_displaced": {
     status: 403,
     text: "Another agent proved possession of this agent's unproven key: a succession record is required",

@@ -1,6 +1,6 @@
-import { refuse, type Refusal } from "@agent/wire";
+import { limits, refuse, type Refusal } from "@agent/wire";
 import type { Reader } from "../../storage/storage.ts";
-import { isProvenElsewhere } from "./key-proof-store.ts";
+import { isProvenElsewhere, listOtherBindings } from "./key-proof-store.ts";
 import { listSigningKeys } from "./key-store.ts";
 
 /** Refuses a key that another agent has proven and has in force. */
@@ -10,6 +10,21 @@ export async function checkKeyNotInUse(
 ): Promise<Refusal<"agent.key_in_use"> | undefined> {
   const isTaken = await isProvenElsewhere(read, { agent_id, public_key });
   return isTaken ? refuse("agent.key_in_use") : undefined;
+}
+
+/**
+ * Refuses a key that another agent has proven, and one that many other ids claim without proof: the first
+ * proof ends all these claims in one transaction, for which every other request waits.
+ */
+export async function checkUnprovenKey(
+  read: Reader,
+  binding: { readonly agent_id: string; readonly public_key: string },
+): Promise<Refusal<"agent.key_in_use"> | undefined> {
+  const inUse = await checkKeyNotInUse(read, binding);
+  if (inUse !== undefined) return inUse;
+  const others = await listOtherBindings(read, binding);
+  if (others.length < limits.unprovenBindings) return undefined;
+  return refuse("agent.key_in_use", "many ids claim it, so a bootstrap must prove it");
 }
 
 /** Refuses a task that names its target by key, unless an agent of this relay has that key in force. */
