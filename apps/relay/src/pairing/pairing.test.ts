@@ -80,6 +80,37 @@ describe("Pairing", () => {
     expect(tasks).toMatchObject(refusal(403, "auth.scope_missing"));
   });
 
+  test("D12: a device grants another one no scope that it has not itself", async () => {
+    await t.deposit(owner, 10);
+    const helper = await createPairedDevice(t, owner, ["pair", "task:read"]);
+    const approve = async (scopes?: readonly string[]) => {
+      const session = await openPairing(t, helper);
+      await claimPairing(t, session, t.createUnknownAgent());
+      return t.as(helper, "POST", `/pairing/${session.pairing_id}/approve`, { scopes });
+    };
+    const refused = refusal(403, "pairing.scope_not_held");
+    expect(await approve(["account:write"])).toMatchObject(refused);
+    expect(await approve(["pair", "agent:write"])).toMatchObject(refused);
+    expect(await approve(["pair"])).toMatchObject({ status: 200 });
+    expect(await approve()).toMatchObject({ status: 200 });
+    const listed = await t.as(owner, "GET", `/api/v1/agents/${owner.agentId}/devices`);
+    const devices = listed.body["devices"] as { scopes: string[] }[];
+    const granted = devices.map((device) => device.scopes.join(" "));
+    expect(granted.toSorted()).toEqual(
+      ["pair", "pair task:read", scopes.join(" "), "task:read"].toSorted(),
+    );
+  });
+
+  test("H23: an agent has at most 100 devices that are not revoked", async () => {
+    const phone = await createPairedDevice(t, owner);
+    for (let i = 2; i < limits.devices; i += 1) await createPairedDevice(t, owner);
+    const session = await openPairing(t, owner);
+    await claimPairing(t, session, t.createUnknownAgent());
+    expect(await resolve(session, "approve")).toMatchObject(refusal(409, "device.too_many"));
+    await t.as(owner, "DELETE", `/api/v1/agents/${owner.agentId}/devices/${phone.deviceId}`);
+    expect(await resolve(session, "approve")).toMatchObject({ status: 200 });
+  });
+
   test("the relay accepts the receipts of a paired device", async () => {
     const worker = await createSeller(t, 0);
     const phone = await createPairedDevice(t, worker);

@@ -1,5 +1,14 @@
-import { scopes, refuse, type Answer, type Operations, type Scope } from "@agent/wire";
-import { insertDevice } from "../agents/devices/device-store.ts";
+import {
+  isScopeGranted,
+  limits,
+  refuse,
+  scopes,
+  type Answer,
+  type Operations,
+  type Refusal,
+  type Scope,
+} from "@agent/wire";
+import { countActiveDevices, findDevice, insertDevice } from "../agents/devices/device-store.ts";
 import { checkUnprovenKey } from "../agents/keys/check-key.ts";
 import { findAgent } from "../agents/store.ts";
 import { recordAudit } from "../audit/record-audit.ts";
@@ -36,14 +45,18 @@ export async function approvePairing(
     // The key may have been proven under another id since it claimed the code.
     const inUse = await checkUnprovenKey(tx, { agent_id, public_key });
     if (inUse !== undefined) return inUse;
+    const given = await chooseScopes(tx, caller, granted);
+    if (!given.ok) return given;
+    if ((await countActiveDevices(tx, agent_id)) >= limits.devices) {
+      return refuse("device.too_many", `revoke one of its ${limits.devices} devices`);
+    }
     const device_id = newId(runtime);
-    const given = granted ?? scopes.filter((scope) => !withheldScopes.includes(scope));
     await insertDevice(tx, {
       device_id,
       agent_id,
       public_key,
       device_name,
-      scopes: [...new Set(given)].join(" "),
+      scopes: given.scopes.join(" "),
       registered_at: now,
       revoked_at: null,
     });
@@ -58,6 +71,26 @@ export async function approvePairing(
     });
     return { status: 200 as const, body: { device_id, agent_id } };
   });
+}
+
+/**
+ * Returns the scopes of a new device. A device grants no more than it has itself, or one that may only pair
+ * could pair another that does everything.
+ */
+async function chooseScopes(
+  read: Reader,
+  caller: Caller,
+  granted: readonly Scope[] | undefined,
+): Promise<
+  { readonly ok: true; readonly scopes: readonly Scope[] } | Refusal<"pairing.scope_not_held">
+> {
+  const device = caller.kind === "agent" ? await findDevice(read, caller.deviceId) : undefined;
+  const own = new Set(device?.scopes.split(" "));
+  const mayGrant = (scope: Scope) => caller.kind === "master" || isScopeGranted(own, scope);
+  const missing = granted?.filter((scope) => !mayGrant(scope)) ?? [];
+  if (missing.length > 0) return refuse("pairing.scope_not_held", missing.join(" "));
+  const usual = scopes.filter((scope) => !withheldScopes.includes(scope) && mayGrant(scope));
+  return { ok: true, scopes: [...new Set(granted ?? usual)] };
 }
 
 export async function denyPairing(

@@ -51,6 +51,16 @@ export function listDevicePage(
   return read.all(devicesAfter, query);
 }
 
+const activeDeviceCount = compile<{ agent_id: string }>()(
+  sql<{ count: number }>`
+    select count(*) as count from devices
+      where agent_id = ${param("agent_id")} and revoked_at is null`,
+);
+
+export async function countActiveDevices(read: Reader, agent_id: string): Promise<number> {
+  return (await read.get(activeDeviceCount, { agent_id }))?.count ?? 0;
+}
+
 const revokeDeviceQuery = compile<{ device_id: string; now: number }>()(
   queryBuilder
     .updateTable("devices")

@@ -1,6 +1,6 @@
 import { limits } from "@agent/wire";
 import { bootstrapWithProof } from "../../key-proof.ts";
-import { claimPairing, openPairing } from "../../pairing.ts";
+import { claimPairing, createPairedDevice, openPairing } from "../../pairing.ts";
 import type { TestRelay } from "../../test-relay.ts";
 import { createRevocationSql } from "../../edited-relay.ts";
 import { withEditedDatabase, type Contract } from "../outcome.ts";
@@ -113,6 +113,16 @@ export const pairingContract: Contract<
     "agent.key_in_use": async (t) => {
       const { owner, device, path } = await scene(t, { claimed: true });
       await bootstrapWithProof(t, device);
+      return t.as(owner, "POST", `${path}/approve`);
+    },
+    "pairing.scope_not_held": async (t) => {
+      const { owner, path } = await scene(t, { claimed: true });
+      const helper = await createPairedDevice(t, owner, ["pair"]);
+      return t.as(helper, "POST", `${path}/approve`, { scopes: ["account:write"] });
+    },
+    "device.too_many": async (t) => {
+      const { owner, path } = await scene(t, { claimed: true });
+      for (let i = 1; i < limits.devices; i += 1) await createPairedDevice(t, owner);
       return t.as(owner, "POST", `${path}/approve`);
     },
     ...session("POST", "/approve"),

@@ -117,7 +117,9 @@ export const pairing = {
       "pairing.resolved",
       "pairing.expired",
       "agent.key_in_use",
+      "pairing.scope_not_held",
       "agent.revoked",
+      "device.too_many",
     ],
   }),
   denyPairing: defineOperation({
