@@ -1,5 +1,6 @@
 import { limits, type Refusal } from "@agent/wire";
 import type { RequestContext } from "../http/handler.ts";
+import { hasCallerEnded } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { getTask } from "../tasks/reading/get-task.ts";
 import { followEvents } from "../tasks/reading/stream-events.ts";
@@ -23,7 +24,10 @@ export async function pollTask(
   return answer.ok === false ? answer : { ok: true, ...answer.body };
 }
 
-/** Returns the task once it has ended, or its state after the longest wait of a poll. */
+/**
+ * Returns the task once it has ended, or its state after the longest wait of a poll. A caller whose token may
+ * have ended meanwhile is shown the state from before, and can ask again.
+ */
 export async function waitForCompletion(services: Services, call: TaskCall): Promise<PollResult> {
   const { runtime, waiters } = services;
   const until = runtime.now() + limits.pollWaitSeconds * 1_000;
@@ -31,7 +35,9 @@ export async function waitForCompletion(services: Services, call: TaskCall): Pro
   while (found.ok && isUnfinished(found) && !waiters.isReleased() && !call.context.signal.aborted) {
     const waitSeconds = (until - runtime.now()) / 1_000;
     if (waitSeconds <= 0) return found;
-    found = await pollTask(services, call, { waitSeconds, after: found.task.event_id ?? 0 });
+    const next = await pollTask(services, call, { waitSeconds, after: found.task.event_id ?? 0 });
+    if (hasCallerEnded(call.context.caller)) return found;
+    found = next;
   }
   return found;
 }

@@ -1,7 +1,7 @@
 import { mintToken } from "@agent/client";
 import type { TestAgent } from "@agent/testkit";
 import { scopes } from "@agent/wire";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { serveTestRelay, settleEventLoop, type ServedRelay } from "../../test/devices.ts";
 import { createSeller, submitAcceptedTask, type Delegation } from "../../test/market.ts";
 import { createPairedDevice } from "../../test/pairing.ts";
@@ -127,6 +127,31 @@ describe("What a token that has ended still waits for", () => {
     await complete();
     const { text, ...answer } = await poll;
     expect(answer).toMatchObject({ status });
+    expect(text).not.toContain("a secret");
+  });
+
+  test.each(ways)("D10: an A2A message that waits shows no result when %s", async (way) => {
+    const sent = t.request("POST", `/a2a/${worker.agentId}`, {
+      token: await createNamedToken(owner, "stolen"),
+      headers: { "a2a-version": "1.0" },
+      body: {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "SendMessage",
+        params: { message: { messageId: "one", role: "ROLE_USER", parts: [{ text: "work" }] } },
+      },
+    });
+    const list = () => t.as(worker, "GET", `/agent/${worker.agentId}/tasks`);
+    await vi.waitFor(async () => expect((await list()).body["tasks"]).toHaveLength(2));
+    await settleEventLoop();
+    const tasks = (await list()).body["tasks"] as Delegation[];
+    const { task_id = "" } = tasks.find((each) => each.task_id !== task.task_id) ?? {};
+    task = { ...task, task_id, path: `/agent/${worker.agentId}/task/${task_id}` };
+    await endingOf(way).end();
+    await complete();
+    const { status, text } = await sent;
+    expect(status).toBe(200);
+    expect(text).toContain("TASK_STATE_SUBMITTED");
     expect(text).not.toContain("a secret");
   });
 
