@@ -86,7 +86,7 @@ const localJobs: readonly Job[] = [
     who: "each",
     ifShared: true,
     everyMs: 1_000,
-    run: ({ router }) => router.offerUnoffered(),
+    run: ({ router }) => router.sendUnsent(),
   },
   {
     name: "purge-ended-processes",

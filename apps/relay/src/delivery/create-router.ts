@@ -1,13 +1,13 @@
 import { listExecutorsWithPendingTasks } from "../tasks/assignment/assignment-store.ts";
 import { createEndpointBackoff } from "./endpoints/endpoint-backoff.ts";
 import { createOpenCalls } from "./endpoints/open-calls.ts";
-import { offerHere } from "./offer-task.ts";
+import { sendHere } from "./send-task.ts";
 import type { RouteDependencies, RouteServices } from "./route-services.ts";
 import { reassignStalled, reassignToNext, routeTask } from "./route-task.ts";
 import type { Router } from "./router.ts";
 import {
-  listUnofferedTasks,
-  offerEach,
+  listUnsentTasks,
+  sendEach,
   rerouteEach,
   retryPending,
   takeDueTasks,
@@ -62,13 +62,13 @@ export function createRouter(parts: RouteDependencies): Router {
       const due = await takeDueTasks(services);
       begin(() => rerouteEach(services, due), {});
     },
-    async offerUnoffered() {
+    async sendUnsent() {
       if (stopped) return;
-      const unoffered = await listUnofferedTasks(services);
-      begin(() => offerEach(services, unoffered), {});
+      const unsent = await listUnsentTasks(services);
+      begin(() => sendEach(services, unsent), {});
     },
-    offerHere: (taskId) =>
-      begin(async () => void (await offerHere(services, taskId)), { correlationId: taskId }),
+    sendHere: (taskId) =>
+      begin(async () => void (await sendHere(services, taskId)), { correlationId: taskId }),
     stop,
     async close() {
       stop();

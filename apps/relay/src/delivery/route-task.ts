@@ -4,7 +4,7 @@ import type { TaskRow } from "../storage/tables/tasks.ts";
 import { executorOf, isForwarded, parseAttempts } from "../tasks/task.ts";
 import { callEndpoint } from "./endpoints/call-endpoint.ts";
 import { moveToNextExecutor } from "./move-to-next-executor.ts";
-import { offerElsewhere, offerToDevices } from "./offer-task.ts";
+import { sendElsewhere, sendToDevices } from "./send-task.ts";
 import { findPending, isBlocked } from "./pending-task.ts";
 import type { RouteServices } from "./route-services.ts";
 
@@ -63,7 +63,7 @@ async function tryExecutors(
   const newDevices = devices().filter((device) => !before.has(device));
   const waiting = newDevices.length > 0 ? await findPending(services, task.task_id) : undefined;
   if (waiting !== undefined && !isBlocked(services, waiting)) {
-    offerToDevices(services, newDevices, waiting);
+    sendToDevices(services, newDevices, waiting);
   }
 }
 
@@ -79,7 +79,7 @@ async function dispatch(services: RouteServices, task: TaskRow): Promise<boolean
     return federation !== undefined && forwardTask({ ...services, federation }, task, nextHop);
   }
   const devices = services.connections.forAgent(executorOf(task));
-  const isOfferedHere = offerToDevices(services, devices, task);
-  const isOffered = (await offerElsewhere(services, task)) || isOfferedHere;
-  return isOffered || callEndpoint(services, task);
+  const isSentHere = sendToDevices(services, devices, task);
+  const isSent = (await sendElsewhere(services, task)) || isSentHere;
+  return isSent || callEndpoint(services, task);
 }

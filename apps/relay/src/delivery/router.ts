@@ -7,7 +7,7 @@ export interface Router {
   /** Tries the next executor, because one refused the task. */
   readonly reassignToNext: (taskId: string, executorId: string) => void;
   /**
-   * Tries the next executor, because one stopped responding; without another it is offered the task
+   * Tries the next executor, because one stopped responding; without another it is sent the task
    * again.
    */
   readonly reassignStalled: (taskId: string) => void;
@@ -23,9 +23,9 @@ export interface Router {
    * Sends devices of this process the tasks that another process stored while it did not know of them, and
    * so neither sent nor told this one of.
    */
-  readonly offerUnoffered: () => Promise<void>;
+  readonly sendUnsent: () => Promise<void>;
   /** Sends a task to devices of this process, because another process has none. */
-  readonly offerHere: (taskId: string) => void;
+  readonly sendHere: (taskId: string) => void;
   /** Starts nothing from now on. */
   readonly stop: () => void;
   /** Aborts the work in flight, so that it can be started again, and resolves when it has ended. */

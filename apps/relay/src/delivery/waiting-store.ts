@@ -7,7 +7,7 @@ import { taskExecutor } from "../tasks/assignment/assignment-store.ts";
 const MIN_REROUTE_PAUSE_MS = 30_000;
 const MAX_REROUTE_PAUSE_MS = 600_000;
 
-/** The older a task, the longer the pause before it is brought again. */
+/** The older a task, the longer the pause before it is routed again. */
 const nextReroute = sql<number>`cast(${param("now")} as bigint) + ${smallerOf(
   largerOf(
     sql`cast(${param("now")} as bigint) - submitted_at`,
@@ -27,8 +27,8 @@ const selectWaiting = compile<{ now: number }>()(
     .limit(1),
 );
 
-/** Returns whether a pending task is due to be brought to an executor. */
-export async function isTaskWaiting(read: Reader, now: number): Promise<boolean> {
+/** Returns whether a pending task is due to be routed again. */
+export async function isAnyTaskDue(read: Reader, now: number): Promise<boolean> {
   return (await read.get(selectWaiting, { now })) !== undefined;
 }
 

@@ -38,7 +38,7 @@ export function createChangeHandlers(
     trust: forEach(([agentId = "", remoteId = ""]) => reloadTrust(services, agentId, remoteId)),
     presence: (changes) => presences.reload(changes.flat()),
     peer: forEach(([relayId = ""]) => services.federation?.remoteAgents.purgePeer(relayId)),
-    offer: forEach(([taskId = ""]) => router.offerHere(taskId)),
+    offer: forEach(([taskId = ""]) => router.sendHere(taskId)),
     ended: forEach(([taskId = "", executor = ""]) => notifyOfEnd(services, taskId, executor)),
     inspection: forEach(([taskId = "", what]) =>
       publishInspection(services, taskId, what === "state"),

@@ -75,9 +75,9 @@ describe.runIf(onlyOn("postgres"))("the devices that are connected to a process"
     deviceId: null,
     capabilities,
     claimed: new Set(),
-    offered: new BoundedMap(10),
+    sentTasks: new BoundedMap(10),
     send() {},
-    offer() {},
+    sendTask() {},
     close() {},
   });
 

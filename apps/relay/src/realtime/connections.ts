@@ -15,9 +15,9 @@ export interface Connection {
   readonly claimed: Set<string>;
   send(message: ServerMessage): void;
   /** Sends a task that the device may claim. */
-  offer(task: Task): void;
+  sendTask(task: Task): void;
   /** The newest event of each task at which it was last sent to the device. */
-  readonly offered: BoundedMap<string, number>;
+  readonly sentTasks: BoundedMap<string, number>;
   close(code: number, reason: string): void;
 }
 

@@ -52,7 +52,7 @@ export interface Session {
 const MAX_COUNTED = 1_000;
 
 /** Tasks that are remembered as sent to a device; one that is forgotten may be sent once more. */
-const MAX_OFFERED = 1_000;
+const MAX_SENT_TASKS = 1_000;
 
 /**
  * Serves one device's socket: it signs in, receives tasks, claims them, reports progress and
@@ -191,7 +191,7 @@ class SocketSession implements Session {
   #sendTask(task: Task, written?: () => void): void {
     const { task_id, expires_at, event_id = 0 } = task;
     if (!canSendTask(this.#state, this.#sent.has(task_id))) return written?.();
-    this.#connection?.offered.set(task_id, event_id);
+    this.#connection?.sentTasks.set(task_id, event_id);
     if (this.#state.name === "catching_up") this.#sent.add(task_id);
     this.#send({ type: "task_assigned", task, expires_at }, written);
   }
@@ -230,9 +230,9 @@ class SocketSession implements Session {
       deviceId,
       capabilities: undefined,
       claimed: new Set(),
-      offered: new BoundedMap(MAX_OFFERED),
+      sentTasks: new BoundedMap(MAX_SENT_TASKS),
       send: (message) => this.#send(message),
-      offer: (task) => this.#sendTask(task),
+      sendTask: (task) => this.#sendTask(task),
       close: (code, reason) => this.#apply({ type: "close_requested", code, reason }),
     };
     this.#connection = connection;

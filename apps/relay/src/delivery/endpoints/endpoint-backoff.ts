@@ -21,7 +21,7 @@ interface Pause {
   readonly cancel: () => void;
 }
 
-/** Calls `over` with the agent of an endpoint that may be tried again. */
+/** Calls `onPauseEnd` with the agent of an endpoint that may be tried again. */
 export function createEndpointBackoff(
   { now, schedule }: Pick<Runtime, "now" | "schedule">,
   onPauseEnd: (agentId: string) => void,

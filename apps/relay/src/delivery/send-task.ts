@@ -6,27 +6,27 @@ import { executorOf, isForwarded, parseRequiredCapabilities } from "../tasks/tas
 import { toTask } from "../tasks/task-view.ts";
 import { findPending, isBlocked } from "./pending-task.ts";
 
-type OfferServices = Pick<Services, "storage" | "runtime" | "connections" | "trustGraph">;
+type SendServices = Pick<Services, "storage" | "runtime" | "connections" | "trustGraph">;
 
 type IsChosen = (device: Connection, view: Task) => boolean;
 
 /** A job or another process may have had it sent since it was assigned. */
 const isUnsent: IsChosen = (device, { task_id, event_id = 0 }) =>
-  device.offered.get(task_id) !== event_id;
+  device.sentTasks.get(task_id) !== event_id;
 
 /** Sends a pending task to the devices here that were not sent it yet; true if one may do it. */
-export function offerHere(services: OfferServices, taskId: string): Promise<boolean> {
-  return offerTo(services, taskId, isUnsent);
+export function sendHere(services: SendServices, taskId: string): Promise<boolean> {
+  return sendToChosen(services, taskId, isUnsent);
 }
 
 /** Sends a pending task to the devices here that were never sent it, not even before a release. */
-export async function offerToNewcomers(services: OfferServices, taskId: string): Promise<void> {
-  await offerTo(services, taskId, (device) => device.offered.get(taskId) === undefined);
+export async function sendToNewcomers(services: SendServices, taskId: string): Promise<void> {
+  await sendToChosen(services, taskId, (device) => device.sentTasks.get(taskId) === undefined);
 }
 
 /** Sends a pending task to chosen devices of this process; true if one, chosen or not, may do it. */
-async function offerTo(
-  services: OfferServices,
+async function sendToChosen(
+  services: SendServices,
   taskId: string,
   isChosen: IsChosen,
 ): Promise<boolean> {
@@ -37,7 +37,7 @@ async function offerTo(
 }
 
 /** Sends a task once to the connected devices of its executor that can do it; the first claim wins. */
-export function offerToDevices(
+export function sendToDevices(
   services: Pick<Services, "connections">,
   devices: readonly Connection[],
   task: TaskRow,
@@ -57,7 +57,7 @@ function sendTo(
       device.agentId === executorOf(task) &&
       connections.canServe(device, view.required_capabilities),
   );
-  for (const device of able) if (isChosen(device, view)) device.offer(view);
+  for (const device of able) if (isChosen(device, view)) device.sendTask(view);
   return able.length > 0;
 }
 
@@ -65,7 +65,7 @@ function sendTo(
  * Tells the processes that have devices of the executor to send it the task. If they end before they do,
  * `rerouteWaiting` routes it again.
  */
-export async function offerElsewhere(
+export async function sendElsewhere(
   { storage, remoteDevices }: Pick<Services, "storage" | "remoteDevices">,
   task: TaskRow,
 ): Promise<boolean> {
