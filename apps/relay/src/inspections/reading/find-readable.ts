@@ -4,8 +4,8 @@ import type { Services } from "../../services.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { InspectionRow } from "../../storage/tables/inspections.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
-import { findTask } from "../../tasks/store.ts";
-import { isExpired, isParticipant } from "../../tasks/task.ts";
+import { findAddressedTask } from "../../tasks/find-addressed-task.ts";
+import { isParticipant } from "../../tasks/task.ts";
 import { isArbiterInCharge } from "../current-state.ts";
 import { findInspection } from "../store.ts";
 import { parseTaskTerms } from "../terms.ts";
@@ -31,10 +31,8 @@ export async function findReadableInspection(
 > {
   const { storage, identity, freezer } = services;
   const now = freezer.taskTime();
-  const task = await findTask(storage.read, taskId);
-  if (task === undefined || task.agent_id !== agentId || isExpired(task, now)) {
-    return refuse("task.not_found");
-  }
+  const task = await findAddressedTask(storage.read, { agentId, taskId }, now);
+  if (task === undefined) return refuse("task.not_found");
   const row = await findInspection(storage.read, taskId);
   if (!isParticipant(caller, task)) {
     if (row !== undefined && isArbiterInCharge(caller, row, identity, now))

@@ -17,7 +17,7 @@ import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { newestEventId } from "./task-events.ts";
 import { findReceipt } from "../receipts/receipt-store.ts";
 import { listExpiredNoShows } from "../assignment/no-show-store.ts";
-import { findTask } from "../store.ts";
+import { findAddressedTask } from "../find-addressed-task.ts";
 import { listTasksForAgent, listTasksBySubmitter, type TaskQuery } from "./list-store.ts";
 import { isForwarded, isExpired, isOpen, isParticipant } from "../task.ts";
 import { toTask } from "../task-view.ts";
@@ -41,10 +41,7 @@ export async function getTask(
 ): Promise<Answer<Operations["getTask"]>> {
   const { storage, waiters } = services;
   const now = services.freezer.taskTime;
-  const find = async () => {
-    const task = await findTask(storage.read, taskId);
-    return task?.agent_id === agentId && !isExpired(task, now()) ? task : undefined;
-  };
+  const find = () => findAddressedTask(storage.read, { agentId, taskId }, now());
   // Watching begins before the read, so that a change between the two is not missed.
   const watch = waitSeconds > 0 ? waiters.watch(taskId, waitSeconds * 1_000, signal) : undefined;
   let task = await find();

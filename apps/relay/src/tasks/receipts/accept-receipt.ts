@@ -22,6 +22,7 @@ import {
 } from "./nested-receipts.ts";
 import { findSigningKey } from "./find-signing-key.ts";
 import { listSignerKeys } from "./list-signer-keys.ts";
+import { findAddressedTask } from "../find-addressed-task.ts";
 import { markInvalidSignature, findTask } from "../store.ts";
 import { executorOf, isForwarded, isExpired } from "../task.ts";
 
@@ -71,10 +72,8 @@ export async function acceptReceipt(
 ): Promise<Answer<PostResult>> {
   const { storage, runtime, log } = services;
   const now = runtime.now();
-  const task = await findTask(storage.read, taskId);
-  if (task === undefined || task.agent_id !== agentId || isExpired(task, now)) {
-    return refuse("task.not_found");
-  }
+  const task = await findAddressedTask(storage.read, { agentId, taskId }, now);
+  if (task === undefined) return refuse("task.not_found");
   const executor = executorOf(task);
   if (isForwarded(task) || !mayActFor(caller, [executor, task.agent_id])) {
     return refuse("task.not_participant", "a result must come from the executor or the target");
@@ -181,10 +180,10 @@ async function storeReceipt(
     const outer = await completeTask(tx, services, task, verified);
     if (!outer.ok) return outer;
     const all: [CompletedTask, ...CompletedTask[]] = [outer];
-    for (const hop of nested) {
-      const inner = await completeTask(tx, services, hop.task, hop.verified);
+    for (const settleable of nested) {
+      const inner = await completeTask(tx, services, settleable.task, settleable.verified);
       if (inner.ok) all.push(inner);
-      // The sub-agent delivered it first, so that hop is complete.
+      // The sub-agent has delivered this receipt itself, so its task is complete.
       else if (inner.code !== "task.already_finished") return inner;
     }
     const [{ reputationUpdate }] = all;
@@ -195,12 +194,12 @@ async function storeReceipt(
   }, "together");
   if (!done.ok) {
     if (done.code !== "task.already_finished") return toMoneyRefusal(done);
-    const now = await findTask(storage.read, taskId);
-    if (now === undefined || isExpired(now, runtime.now())) return refuse("task.not_found");
+    const current = await findTask(storage.read, taskId);
+    if (current === undefined || isExpired(current, runtime.now())) return refuse("task.not_found");
     // The task is still open, so it was reassigned while this receipt was verified.
-    return now.finished_at === null
+    return current.finished_at === null
       ? refuse("receipt.wrong_agent")
-      : answerFinishedTask(services, now, verified.hash);
+      : answerFinishedTask(services, current, verified.hash);
   }
   log.info("receipt.verified", { correlationId: taskId, agent_id, status });
   for (const each of done.all) publishCompletion(services, each);
