@@ -2,7 +2,7 @@ import { compile, param, queryBuilder, sql } from "../storage/queries/compiled-q
 import { largerOf, smallerOf, takeUnlocked } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { taskExecutor } from "../tasks/assignment/assignment-store.ts";
+import { taskExecutor } from "../tasks/store.ts";
 
 const MIN_REROUTE_PAUSE_MS = 30_000;
 const MAX_REROUTE_PAUSE_MS = 600_000;

@@ -2,7 +2,7 @@ import { formatRefusal, type ClientMessage, type Code } from "@agent/wire";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "../tasks/receipts/accept-receipt.ts";
-import type { Lease } from "../tasks/assignment/assignment-store.ts";
+import type { Lease } from "../tasks/assignment/claim-store.ts";
 import { claimTask, type Worker } from "../tasks/assignment/claim-task.ts";
 import { endClaim } from "../tasks/assignment/end-claim.ts";
 import { reportProgress } from "../tasks/assignment/report-progress.ts";

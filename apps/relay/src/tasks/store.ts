@@ -70,6 +70,9 @@ export async function insertTask(tx: Tx, task: TaskRow): Promise<void> {
 /** Matches tasks that have not ended. */
 export const taskIsOpen = sql<boolean>`status in ('pending', 'claimed')`;
 
+/** The agent that a task is assigned to, else addressed to. */
+export const taskExecutor = sql<string>`coalesce(assigned_to, agent_id)`;
+
 const cancelUpdate = compile<{ task_id: string; now: number }>()(
   queryBuilder
     .updateTable("tasks")

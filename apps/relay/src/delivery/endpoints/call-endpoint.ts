@@ -4,7 +4,7 @@ import { operatorCaller } from "../../identity/caller.ts";
 import { getTaskPrice } from "../../routing/price.ts";
 import { newId } from "../../runtime.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
-import { claimPending } from "../../tasks/assignment/assignment-store.ts";
+import { claimPending } from "../../tasks/assignment/claim-store.ts";
 import { expireCall } from "../../tasks/assignment/expire-lease.ts";
 import { endClaim } from "../../tasks/assignment/end-claim.ts";
 import { acceptReceipt } from "../../tasks/receipts/accept-receipt.ts";

@@ -7,7 +7,7 @@ import {
 } from "@agent/federation-protocol/forwarding";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
-import { cancelForwarded } from "../../tasks/assignment/assignment-store.ts";
+import { cancelForwarded } from "../../tasks/assignment/claim-store.ts";
 import {
   publishEndWithoutReceipt,
   endWithoutReceipt,

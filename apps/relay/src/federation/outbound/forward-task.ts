@@ -14,7 +14,7 @@ import { checkPayable, computeTerms } from "@agent/federation-protocol/settlemen
 import { getClearingBalance } from "../../budget/post-clearing.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
-import { claimPending, releaseClaim } from "../../tasks/assignment/assignment-store.ts";
+import { claimPending, releaseClaim } from "../../tasks/assignment/claim-store.ts";
 import { resolveEndedClaim, publishReleasedTask } from "../../tasks/assignment/end-claim.ts";
 import { findTask } from "../../tasks/store.ts";
 import { executorOf, parseRequiredCapabilities, parseRoutingChoice } from "../../tasks/task.ts";

@@ -7,19 +7,21 @@ import { queryBuilder, param, params, compile } from "../../storage/queries/comp
 import type { Storage, Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
 import {
-  cancelForwarded,
   listExecutorsWithPendingTasks,
-  claimPending,
-  expireClaim,
-  listExpiredClaims,
   listPendingTaskIds,
   listPendingTasks,
   reassignTask,
+} from "./assignment-store.ts";
+import {
+  cancelForwarded,
+  claimPending,
+  expireClaim,
+  listExpiredClaims,
   releaseClaim,
   renewLeaseByProgress,
   renewLease,
   markCancelRequested,
-} from "./assignment-store.ts";
+} from "./claim-store.ts";
 import { calculateClaimEnd } from "./claim-rules.ts";
 import { findTask, insertTask } from "../store.ts";
 

@@ -7,10 +7,11 @@ import { claimantIdOf } from "../../realtime/connections.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../../storage/tables/tasks.ts";
-import { markCancelRequested } from "./assignment-store.ts";
+import { markCancelRequested } from "./claim-store.ts";
 import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
-import { cancelPending, findTask } from "../store.ts";
-import { executorOf, isExpired } from "../task.ts";
+import { findAddressedTask } from "../find-addressed-task.ts";
+import { cancelPending } from "../store.ts";
+import { executorOf } from "../task.ts";
 
 export type CancelServices = Pick<
   Services,
@@ -46,10 +47,8 @@ export async function cancelTask(
   { agentId, taskId, caller, saveResponse }: CancelRequest,
 ): Promise<Answer<Operations["cancelTask"]>> {
   const { storage, runtime } = services;
-  const task = await findTask(storage.read, taskId);
-  if (task === undefined || task.agent_id !== agentId || isExpired(task, runtime.now())) {
-    return refuse("task.not_found");
-  }
+  const task = await findAddressedTask(storage.read, { agentId, taskId }, runtime.now());
+  if (task === undefined) return refuse("task.not_found");
   if (!mayActFor(caller, [task.submitted_by])) return refuse("task.not_submitter");
   const done = await storage.transaction(async (tx) => {
     const cancelled = await cancelInTransaction(tx, services, taskId);

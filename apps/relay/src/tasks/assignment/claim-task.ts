@@ -1,6 +1,6 @@
 import { refuse, type Refusal } from "@agent/wire";
 import type { Services } from "../../services.ts";
-import { claimPending, renewLeaseByProgress, type Lease } from "./assignment-store.ts";
+import { claimPending, renewLeaseByProgress, type Lease } from "./claim-store.ts";
 import { calculateClaimEnd } from "./claim-rules.ts";
 import { findTask } from "../store.ts";
 import { isBlockStored } from "../../trust/is-block-stored.ts";

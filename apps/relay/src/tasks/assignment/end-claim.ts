@@ -1,7 +1,7 @@
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../../storage/tables/tasks.ts";
-import { releaseClaim, type HeldClaim } from "./assignment-store.ts";
+import { releaseClaim, type HeldClaim } from "./claim-store.ts";
 import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
 import { cancelPending } from "../store.ts";
 

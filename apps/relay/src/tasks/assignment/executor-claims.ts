@@ -2,12 +2,12 @@ import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire"
 import { mayActFor, type Caller } from "../../identity/caller.ts";
 import type { Services } from "../../services.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
-import type { Lease } from "./assignment-store.ts";
+import type { Lease } from "./claim-store.ts";
 import { claimTask, type Worker } from "./claim-task.ts";
 import { endClaim } from "./end-claim.ts";
 import { reportProgress } from "./report-progress.ts";
-import { findTask } from "../store.ts";
-import { executorOf, isForwarded, isClaimedByEndpoint, isExpired } from "../task.ts";
+import { findAddressedTask } from "../find-addressed-task.ts";
+import { executorOf, isForwarded, isClaimedByEndpoint } from "../task.ts";
 
 /** A call about the claim of one task, over HTTP. */
 interface ClaimCall {
@@ -68,10 +68,8 @@ async function findForExecutor(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   { agentId, taskId, caller }: ClaimCall,
 ): Promise<ExecutorLookup> {
-  const task = await findTask(storage.read, taskId);
-  if (task === undefined || task.agent_id !== agentId || isExpired(task, runtime.now())) {
-    return refuse("task.not_found");
-  }
+  const task = await findAddressedTask(storage.read, { agentId, taskId }, runtime.now());
+  if (task === undefined) return refuse("task.not_found");
   const executor = executorOf(task);
   if (isForwarded(task) || !mayActFor(caller, [executor])) {
     return refuse("task.not_participant", "only the executor can claim a task");

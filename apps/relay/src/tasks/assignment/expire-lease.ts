@@ -1,7 +1,7 @@
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../../storage/tables/tasks.ts";
-import { expireClaim, releaseClaim, type HeldClaim } from "./assignment-store.ts";
+import { expireClaim, releaseClaim, type HeldClaim } from "./claim-store.ts";
 import { publishReputation } from "../receipts/record-task-outcome.ts";
 import { recordNoShow, type NoShowServices } from "./record-no-show.ts";
 import { resolveEndedClaim, publishReleasedTask, type ReleasedTask } from "./end-claim.ts";

@@ -1,6 +1,6 @@
 import type { Services } from "../../services.ts";
 import { claimantIdOf, type Connection } from "../../realtime/connections.ts";
-import { listExpiredClaims, renewLease } from "./assignment-store.ts";
+import { listExpiredClaims, renewLease } from "./claim-store.ts";
 import { expireLease, type ExpireServices } from "./expire-lease.ts";
 
 const BATCH_SIZE = 500;

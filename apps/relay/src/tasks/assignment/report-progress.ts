@@ -1,6 +1,6 @@
 import { refuse, type Refusal } from "@agent/wire";
 import type { Services } from "../../services.ts";
-import { renewLeaseByProgress, type Lease } from "./assignment-store.ts";
+import { renewLeaseByProgress, type Lease } from "./claim-store.ts";
 import type { Worker } from "./claim-task.ts";
 
 type ProgressResult = ({ readonly ok: true } & Lease) | Refusal<"task.not_claimed">;

@@ -5,7 +5,7 @@ import { inRowForm, type RowValues } from "../../storage/queries/row-form.ts";
 import type { Tx } from "../../storage/storage.ts";
 import { KEYED_TABLES } from "../../storage/tables/keyed-tables.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
-import { taskIsOpen } from "../store.ts";
+import { taskExecutor, taskIsOpen } from "../store.ts";
 
 interface TaskEnd extends Pick<TaskRow, "task_id" | "status" | "receipt_hash" | "attempt"> {
   readonly now: number;
@@ -19,7 +19,7 @@ const finishUpdate = queryBuilder
   .where(taskIsOpen)
   .where("expires_at", ">", param("now"))
   .where("attempt", "=", param("attempt"))
-  .where(sql`coalesce(assigned_to, agent_id)`, "=", param("executor"));
+  .where(taskExecutor, "=", param("executor"));
 
 const finishByReceipt = inRowForm(
   compile<TaskEnd & { key_registered: 0 | 1 }>()(
