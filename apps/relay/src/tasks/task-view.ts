@@ -41,3 +41,11 @@ export function toTask(
     ...(row.acceptance !== null && (JSON.parse(row.acceptance) as TaskAcceptance)),
   };
 }
+
+/**
+ * Builds the view of a task that outlives the row of the task: without its prompt and its delegation token.
+ */
+export function toTaskWithoutPrompt(row: StoredTaskRow): Task {
+  const { delegation_token: _, ...shown } = toTask(row);
+  return { ...shown, prompt: "" };
+}

@@ -10,8 +10,8 @@ import { markNoShowsExpired } from "./no-show-store.ts";
 import { recordNoShow } from "./record-no-show.ts";
 import { isClaimedByEndpoint } from "../task.ts";
 import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
-import { saveExpiredTask } from "./save-expired-task.ts";
-import { listExpiredTasks, deleteExpiredTask } from "./expired-task-store.ts";
+import { deleteExpiredTask, insertExpiredTask, listExpiredTasks } from "./expired-task-store.ts";
+import { toTaskWithoutPrompt } from "../task-view.ts";
 
 /**
  * Removes expired tasks and returns their holds, including those that expired while the relay was
@@ -63,4 +63,12 @@ async function recordNoShowAtExpiry(
   return isWorkedOnAtExpiry({ worked_at, expires_at, inCall })
     ? undefined
     : recordNoShow(tx, services, row);
+}
+
+/** Keeps an expired task for the operator's lists, because its own row is deleted. */
+async function saveExpiredTask(tx: Tx, row: StoredTaskRow, now: number): Promise<void> {
+  const { task_id, agent_id, submitted_by, attempts, attempt } = row;
+  const kept = { ...toTaskWithoutPrompt(row), status: "expired", attempts, attempt };
+  const task = JSON.stringify(kept);
+  await insertExpiredTask(tx, { task_id, agent_id, submitted_by, expired_at: now, task });
 }

@@ -13,7 +13,7 @@ import { noShowScope, RECOVERY_MS, type EndedClaim } from "./claim-rules.ts";
 import { recordTaskOutcome, type ReputationUpdate } from "../receipts/record-task-outcome.ts";
 import { insertNoShow } from "./no-show-store.ts";
 import { executorOf } from "../task.ts";
-import { toTask } from "../task-view.ts";
+import { toTaskWithoutPrompt } from "../task-view.ts";
 import { parseListing } from "../../agents/discovery/parse-listing.ts";
 
 export type NoShowServices = IssuerDependencies & Pick<Services, "config" | "freezer" | "clock">;
@@ -57,14 +57,13 @@ export async function recordNoShow(
     },
     identity.secretKey,
   );
-  const { delegation_token: _, ...shown } = toTask(row);
   const isNew = await insertNoShow(tx, {
     task_id,
     agent_id: holder,
     target_id: row.agent_id,
     submitted_by: row.submitted_by,
     lapsed_at,
-    task: JSON.stringify({ ...shown, prompt: "" }),
+    task: JSON.stringify(toTaskWithoutPrompt(row)),
     record: JSON.stringify(record),
   });
   if (!isNew) return undefined;
