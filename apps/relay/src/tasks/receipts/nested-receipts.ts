@@ -37,7 +37,7 @@ export async function loadNestedReceipts(
   now: number,
 ): Promise<NestedReceipts> {
   const { links, depthLimited } = flattenChain(receipt);
-  const list = await Promise.all(
+  const entries = await Promise.all(
     links.map(async (link): Promise<NestedEntry> => {
       const { relay_task_id } = link.receipt;
       const task =
@@ -50,20 +50,20 @@ export async function loadNestedReceipts(
       return { link, task, keys };
     }),
   );
-  const keys = new Map(list.map((hop) => [hop.link.receipt, hop.keys]));
-  return { entries: list, depthLimited, keysOf: (inner) => keys.get(inner) };
+  const keys = new Map(entries.map((entry) => [entry.link.receipt, entry.keys]));
+  return { entries, depthLimited, keysOf: (inner) => keys.get(inner) };
 }
 
-/** A hop that this receipt settles: its own task, ended by its own step of the transaction. */
+/** A nested receipt that ends and settles the task that it names, in the transaction of the outer receipt. */
 export interface SettleableReceipt {
   readonly task: TaskRow;
   readonly verified: VerifiedReceipt;
 }
 
 /**
- * Selects the hops that settle here: all receipts down to them are verified under registered keys,
- * and their task was submitted by the agent one hop up, assigned to an agent of this relay, and is
- * still open (docs/decisions.md, 5). The others are logged.
+ * Selects the nested receipts that settle here: all receipts down to them are verified under registered
+ * keys, and their task was submitted by the agent whose receipt contains them, is assigned to an agent of
+ * this relay, and is still open (docs/decisions.md, 5). The others are logged.
  */
 export function selectSettleableReceipts(
   { log, runtime }: Pick<Services, "log" | "runtime">,
@@ -80,16 +80,16 @@ export function selectSettleableReceipts(
   for (const code of collectMalformedCodes(outer.verdict)) {
     log.warn("delegation_receipt.signature_invalid", { ...fields, code });
   }
-  const areKeysRegistered = collectRegistered(outer, nested);
+  const registeredReceipts = collectRegistered(outer, nested);
   return nested.entries.flatMap(({ link, task, keys }) => {
     const { receipt, parent, path } = link;
     const verdict = getVerdictAt(outer.verdict, path);
     // Below a refused receipt nothing was verified.
     if (verdict === undefined) return [];
-    const hop = { ...fields, agent_id: receipt.agent_id, nested_task_id: receipt.task_id };
+    const logFields = { ...fields, agent_id: receipt.agent_id, nested_task_id: receipt.task_id };
     if (!verdict.valid) {
-      log.warn("delegation_receipt.signature_invalid", { ...hop, code: verdict.code });
-      log.warn("multihop.settlement.sig_invalid", hop);
+      log.warn("delegation_receipt.signature_invalid", { ...logFields, code: verdict.code });
+      log.warn("multihop.settlement.sig_invalid", logFields);
       return [];
     }
     const { hash } = verdict;
@@ -101,20 +101,20 @@ export function selectSettleableReceipts(
         taskId: receipt.task_id,
         agentId: receipt.agent_id,
         parentAgentId: parent.agent_id,
-        areKeysRegistered: areKeysRegistered.has(receipt),
+        areKeysRegistered: registeredReceipts.has(receipt),
       },
     );
     if (task === undefined || !checked.ok) {
       const code = checked.ok ? undefined : checked.code;
       const isKeyless = code === "nested.key_missing";
       log.warn(`multihop.settlement.${isKeyless ? "sig_invalid" : "task_not_found"}`, {
-        ...hop,
+        ...logFields,
         code,
       });
       return [];
     }
     if (!isWithinDelegation(task, receipt)) {
-      log.warn("multihop.settlement.out_of_scope", hop);
+      log.warn("multihop.settlement.out_of_scope", logFields);
       return [];
     }
     const endedBy = { kind: "receipt", isKeyRegistered: true } as const;
@@ -139,17 +139,17 @@ function toNestedTask(task: TaskRow, now: number): NestedTask {
  */
 function collectRegistered(
   outer: { readonly receipt: ExecutionReceipt; readonly isKeyRegistered: boolean },
-  { entries: list }: NestedReceipts,
+  { entries }: NestedReceipts,
 ): ReadonlySet<ExecutionReceipt> {
   const registered = new Set(outer.isKeyRegistered ? [outer.receipt] : []);
   // A receipt follows the one that carries it in the list.
-  for (const { link, keys } of list) {
+  for (const { link, keys } of entries) {
     if (keys !== undefined && registered.has(link.parent)) registered.add(link.receipt);
   }
   return registered;
 }
 
-/** A value that is not a receipt appears in the verdict and in no hop. */
+/** A value that is not a receipt has a verdict, but no entry. */
 function collectMalformedCodes({ nested }: ReceiptVerdict): string[] {
   return nested.flatMap((inner) =>
     inner.code === "receipt.malformed" ? [inner.code] : collectMalformedCodes(inner),
