@@ -1,67 +1,27 @@
 import { isUuid } from "@agent/crypto";
-import { fromMicro, toDollars, toMicro, type Micro, ZERO } from "@agent/budget";
-import type { DelegationToken } from "@agent/receipts";
-import {
-  refuse,
-  type Answer,
-  type Operations,
-  type Refusal,
-  type SubmitTaskBody,
-} from "@agent/wire";
-import type { SaveResponse } from "../../http/server/idempotency.ts";
-import { listWithdrawnOffers } from "../../inspections/acceptance/accept-terms.ts";
+import { toDollars, toMicro } from "@agent/budget";
+import { refuse, type Answer, type Operations } from "@agent/wire";
 import { refuseField } from "../../http/server/validate.ts";
-import { resolveActingAgent, type Caller } from "../../identity/caller.ts";
+import { resolveActingAgent } from "../../identity/caller.ts";
 import type { ExecutorServices } from "../../routing/rank-executors.ts";
-import { saveDecision } from "../../routing/decision.ts";
-import { listRepriced } from "../../routing/price.ts";
 import { selectExecutors } from "../../routing/select-executors.ts";
 import { newId } from "../../runtime.ts";
-import type { Services } from "../../services.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
-import { enqueueTaskAssigned } from "../../webhooks/enqueue-task-webhooks.ts";
 import {
   acceptWanted,
   filterExecutors,
   getLeastHold,
   readWanted,
-  toArbitration,
   type UnfitExecutors,
   type WantedInspection,
 } from "./wanted-inspection.ts";
-import { acquireTaskSlot } from "./task-quota.ts";
+import { checkPrice, describeWaysToPay, withEstimatedCost } from "./check-price.ts";
 import { checkDelegationToken } from "./delegated-submission.ts";
-import { findLineage, type Lineage } from "./find-lineage.ts";
-import { reserveDelegatedHold } from "./delegation-budget.ts";
-import { buildTaskRow } from "../build-task-row.ts";
+import { findLineage } from "./find-lineage.ts";
 import { checkLifetime } from "../lifetime.ts";
-import { insertParent } from "./parent-store.ts";
-import { insertTask } from "../store.ts";
-import type { TaskAcceptance } from "../task-view.ts";
-
-export interface Submission {
-  readonly targetId: string;
-  readonly body: SubmitTaskBody;
-  readonly caller: Caller;
-  readonly saveResponse?: SaveResponse | undefined;
-}
+import { storeSubmission, type Submission, type SubmissionPlan } from "./store-submission.ts";
 
 type SubmitTask = Operations["submitTask"];
-
-/** The decisions on a submission, before anything is written. */
-interface Plan extends Pick<Chosen, "attempts" | "choice" | "record"> {
-  readonly taskId: string;
-  readonly payerId: string | null;
-  readonly lifetimeMs: number;
-  readonly maxBudget: Micro | undefined;
-  readonly lineage: Lineage;
-  /** The submitted token and all its parents; empty without one. */
-  readonly chain: readonly DelegationToken[];
-  /** The terms of an inspection before payment; undefined without one. */
-  readonly acceptance: TaskAcceptance | undefined;
-}
-
-type Chosen = Extract<Awaited<ReturnType<typeof selectExecutors>>, { ok: true }>;
 
 /** From this ranking on, the agents whose price changed while they were ranked are left out. */
 const FIRST_STRICT_RANKING = 3;
@@ -135,7 +95,7 @@ async function selectAndStore(
     chain,
     wanted,
     ...unfit
-  }: Pick<Plan, "payerId" | "lifetimeMs" | "lineage" | "chain"> &
+  }: Pick<SubmissionPlan, "payerId" | "lifetimeMs" | "lineage" | "chain"> &
     UnfitExecutors & { readonly wanted: WantedInspection | undefined },
 ) {
   const { runtime, config } = services;
@@ -158,8 +118,9 @@ async function selectAndStore(
   const refused = checkPrice(least, { payerId, maxBudget, requireMaxBudget });
   if (refused !== undefined) return refused;
 
-  const plan: Plan = {
-    taskId: newId(runtime),
+  const taskId = newId(runtime);
+  const stored = await storeSubmission(services, submission, {
+    taskId,
     payerId,
     lifetimeMs,
     maxBudget,
@@ -169,12 +130,10 @@ async function selectAndStore(
     record,
     chain,
     acceptance,
-  };
-  const row = buildRow(submission, plan, runtime.now());
-  const stored = await storeTask(services, row, plan, submission);
+  });
   if (payerId !== null && first.charge > 0) {
     services.log.debug("account.debit", {
-      correlationId: row.task_id,
+      correlationId: taskId,
       agent_id: payerId,
       price: toDollars(first.charge),
       ok: stored.ok,
@@ -183,137 +142,4 @@ async function selectAndStore(
   return !stored.ok && stored.code === "budget.insufficient"
     ? { ...withEstimatedCost(stored, least), detail: describeWaysToPay(config) }
     : stored;
-}
-
-/** Builds the task's row, before its money is held. */
-function buildRow(
-  { targetId, body }: Pick<Submission, "targetId" | "body">,
-  { taskId, payerId, lifetimeMs, lineage, attempts, choice, chain, acceptance }: Plan,
-  now: number,
-): TaskRow {
-  const [shown] = chain;
-  const row = buildTaskRow({
-    task_id: taskId,
-    agent_id: targetId,
-    submitted_by: payerId,
-    origin_peer: null,
-    work: body,
-    attempts,
-    now,
-    expires_at: now + lifetimeMs,
-  });
-  return {
-    ...row,
-    step_id: body.step_id ?? null,
-    routing_choice: choice === null ? null : JSON.stringify(choice),
-    delegation_token: shown === undefined ? null : JSON.stringify(shown),
-    depth: lineage.depth,
-    ancestors: lineage.depth === 0 ? null : JSON.stringify(lineage.ancestors),
-    acceptance: acceptance === undefined ? null : JSON.stringify(acceptance),
-  };
-}
-
-/** Holds the money, acquires a slot and stores the task, in one transaction. */
-function storeTask(
-  services: ExecutorServices,
-  row: TaskRow,
-  { taskId, payerId, maxBudget, lineage, attempts, chain, choice, record, acceptance }: Plan,
-  { body, saveResponse }: Submission,
-) {
-  const { storage, runtime, identity } = services;
-  const { charge } = row;
-  const isRanked = choice !== null;
-  return storage.transaction(async (tx) => {
-    // Candidates are ranked from memory, so what is charged is compared with the rows.
-    const repriced =
-      choice === null ? [] : await listRepriced(tx, attempts, body.required_capabilities ?? []);
-    if (repriced.includes(attempts[0].agent_id)) {
-      return { ok: false as const, code: "price.changed" as const, repriced };
-    }
-    const withdrawn =
-      acceptance === undefined
-        ? []
-        : await listWithdrawnOffers(tx, attempts, acceptance, identity.relayId);
-    if (withdrawn.includes(attempts[0].agent_id)) {
-      return { ok: false as const, code: "offer.withdrawn" as const, withdrawn, isRanked };
-    }
-    // Another executor whose price changed is not tried, so that it cannot refuse the task of the first.
-    const unstable = [...repriced, ...withdrawn];
-    const stable = attempts.filter(({ agent_id }) => !unstable.includes(agent_id));
-    let locked = ZERO;
-    if (payerId !== null && charge > 0) {
-      const arbitration = toArbitration(acceptance);
-      const request = { payerId, taskId, charge, maxBudget, arbitration };
-      const hold = await reserveDelegatedHold(tx, runtime, request, chain);
-      if (!hold.ok) return hold;
-      locked = hold.locked;
-    }
-    const full = await acquireTaskSlot(tx, { submitter: payerId, charge });
-    if (full !== undefined) return full;
-    const task: TaskRow = {
-      ...row,
-      attempts: JSON.stringify(stable),
-      locked,
-      allocation_id: locked > 0 ? newId(runtime) : null,
-    };
-    await insertTask(tx, task);
-    if (lineage.parentId !== undefined) {
-      await insertParent(tx, { task_id: taskId, parent_id: lineage.parentId });
-    }
-    await enqueueTaskAssigned(tx, services, task);
-    if (record !== undefined) await saveDecision(tx, taskId, record);
-    const answer = {
-      status: 201 as const,
-      body: {
-        task_id: taskId,
-        status: "pending" as const,
-        routing_choice: choice,
-        expires_at: row.expires_at,
-        estimated_cost: toDollars(charge),
-        amount_locked: fromMicro(locked),
-        ...(acceptance !== undefined && { acceptance: acceptance.acceptance }),
-      },
-    };
-    await saveResponse?.(tx, answer);
-    return { ok: true as const, task, answer };
-  }, "together");
-}
-
-/** Adds the price to a refusal, so that the payer learns how much it needs. */
-function withEstimatedCost<R extends Refusal>(refusal: R, charge: number): R {
-  return { ...refusal, members: { estimated_cost: toDollars(charge) } };
-}
-
-/** Names the ways in which money reaches an account of this relay. */
-function describeWaysToPay({ payments }: Services["config"]): string {
-  const ways = [
-    "a deposit by the operator",
-    ...(payments.cardSecretKey === undefined ? [] : ["a card (POST .../checkout)"]),
-    ...(payments.realPayments ? ["an x402 payment with the task"] : []),
-  ];
-  return `this relay takes ${ways.join(", ")}`;
-}
-
-/** Checks a price against the submission's limits, before any account is read. */
-function checkPrice(
-  charge: number,
-  {
-    payerId,
-    maxBudget,
-    requireMaxBudget,
-  }: {
-    readonly payerId: string | null;
-    readonly maxBudget: Micro | undefined;
-    readonly requireMaxBudget: boolean;
-  },
-): Refusal<"budget.no_payer" | "budget.max_exceeded" | "budget.max_required"> | undefined {
-  if (maxBudget === undefined && charge > 0 && requireMaxBudget) {
-    return refuse("budget.max_required");
-  }
-  if (maxBudget !== undefined && charge > maxBudget) {
-    return withEstimatedCost(refuse("budget.max_exceeded"), charge);
-  }
-  return charge > 0 && payerId === null
-    ? withEstimatedCost(refuse("budget.no_payer"), charge)
-    : undefined;
 }
