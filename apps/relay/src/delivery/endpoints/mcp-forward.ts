@@ -50,20 +50,14 @@ export async function forwardOverMcp(
   const { runtime, egress } = services;
   const url = egress.checkUrl(agent.endpoint);
   if (!url.ok) return toFailure(url.detail);
-  const authorization = `Bearer agent:${await mintCallToken(agent, services)}`;
+  const token = await mintCallToken(agent, services);
+  const target = { endpoint: agent.endpoint, authorization: `Bearer agent:${token}` };
   const timeout = remainingTimeMs(task, runtime.now());
   const startedAt = runtime.now();
-  const timeoutController = new AbortController();
-  const abort = (error: unknown) => timeoutController.abort(error);
-  const cancelTimer = runtime.schedule(timeout, () =>
-    abort(new CallTimeoutError("did not answer in time")),
-  );
-  const signal = AbortSignal.any([timeoutController.signal, stopping]);
-  const { endpoint } = agent;
-  const fetchUrl = watchFetch(egress.withTimeout(timeout), abort);
+  const call = startTimedCall(services, timeout, { stopping, message: "did not answer in time" });
+  const { options } = call;
   let isConnected = false;
   const callTool = async ({ client, transport }: EndpointClient) => {
-    const options = { timeout: timeout + CLIENT_MARGIN_MS, signal };
     await client.connect(transport, options);
     isConnected = true;
     const params = {
@@ -75,8 +69,7 @@ export async function forwardOverMcp(
     return client.callTool(params, options);
   };
   try {
-    const work = withClient({ endpoint, authorization, fetchUrl, signal }, callTool);
-    return parseToolResult(await work);
+    return parseToolResult(await withClient(target, call, callTool));
   } catch (error) {
     const reason = formatError(error);
     if (isTimeout(error)) {
@@ -84,19 +77,38 @@ export async function forwardOverMcp(
       return toFailure(reason, { kind: "timeout", waitedMs });
     }
     // The submitter chose what the call carried, and a connection carries nothing of it.
-    const isReachable =
-      isConnected && (await canConnect(services, { endpoint, authorization }, stopping));
+    const isReachable = isConnected && (await canConnect(services, target, stopping));
     return toFailure(reason, isReachable ? answered : unreachable);
   } finally {
-    cancelTimer();
+    call.end();
   }
 }
 
-interface EndpointConnection {
+/** A use of an endpoint with a time limit. */
+interface TimedCall {
+  readonly fetchUrl: EgressFetch;
+  readonly options: { readonly timeout: number; readonly signal: AbortSignal };
+  /** Stops the timer. */
+  readonly end: () => void;
+}
+
+/** Starts a call that is aborted after `ms`, when an answer breaks off, or by `stopping`. */
+function startTimedCall(
+  { runtime, egress }: Pick<ForwardServices, "runtime" | "egress">,
+  ms: number,
+  { stopping, message }: { readonly stopping: AbortSignal; readonly message: string },
+): TimedCall {
+  const controller = new AbortController();
+  const abort = (error: unknown) => controller.abort(error);
+  const end = runtime.schedule(ms, () => abort(new CallTimeoutError(message)));
+  const signal = AbortSignal.any([controller.signal, stopping]);
+  const fetchUrl = watchFetch(egress.withTimeout(ms), abort);
+  return { fetchUrl, options: { timeout: ms + CLIENT_MARGIN_MS, signal }, end };
+}
+
+interface EndpointTarget {
   readonly endpoint: string;
   readonly authorization: string;
-  readonly fetchUrl: EgressFetch;
-  readonly signal: AbortSignal;
 }
 
 interface EndpointClient {
@@ -104,9 +116,10 @@ interface EndpointClient {
   readonly transport: StreamableHTTPClientTransport;
 }
 
-/** Does something with a new client of an endpoint, until the signal; the client is closed after it. */
+/** Does something with a new client of an endpoint until the call is aborted, and then closes the client. */
 async function withClient<T>(
-  { endpoint, authorization, fetchUrl, signal }: EndpointConnection,
+  { endpoint, authorization }: EndpointTarget,
+  { fetchUrl, options: { signal } }: TimedCall,
   work: (opened: EndpointClient) => Promise<T>,
 ): Promise<T> {
   const transport = new StreamableHTTPClientTransport(new URL(endpoint), {
@@ -129,27 +142,21 @@ const RECONNECT_TIMEOUT_MS = 10_000;
 
 /** Returns whether an MCP server answers at an endpoint. */
 async function canConnect(
-  { runtime, egress }: ForwardServices,
-  target: Pick<EndpointConnection, "endpoint" | "authorization">,
+  services: ForwardServices,
+  target: EndpointTarget,
   stopping: AbortSignal,
 ): Promise<boolean> {
-  const controller = new AbortController();
-  const abort = (error: unknown) => controller.abort(error);
-  const cancelTimer = runtime.schedule(RECONNECT_TIMEOUT_MS, () =>
-    abort(new CallTimeoutError("did not connect in time")),
-  );
-  const signal = AbortSignal.any([controller.signal, stopping]);
-  const fetchUrl = watchFetch(egress.withTimeout(RECONNECT_TIMEOUT_MS), abort);
-  const options = { timeout: RECONNECT_TIMEOUT_MS + CLIENT_MARGIN_MS, signal };
+  const message = "did not connect in time";
+  const call = startTimedCall(services, RECONNECT_TIMEOUT_MS, { stopping, message });
   try {
-    await withClient({ ...target, fetchUrl, signal }, ({ client, transport }) =>
-      client.connect(transport, options),
+    await withClient(target, call, ({ client, transport }) =>
+      client.connect(transport, call.options),
     );
     return true;
   } catch {
     return false;
   } finally {
-    cancelTimer();
+    call.end();
   }
 }
 
