@@ -25,7 +25,7 @@ export async function listCandidates(
 ): Promise<Answer<Operations["listCandidates"]>> {
   const reader = toReaderId(caller);
   const required = [query.capability];
-  const { offers, selected } = await candidates.rankInTurn({ reader, required }, function* (list) {
+  const { found, selected } = await candidates.rankInTurn({ reader, required }, function* (list) {
     const { ranked, choice } = yield* rankInSteps(list.candidates, {
       graph: trustGraph.graph,
       nodes: list.nodes,
@@ -35,22 +35,22 @@ export async function listCandidates(
       limit: query.limit ?? limits.defaultPageSize,
       ...(query.max_budget !== undefined && { maxBudget: query.max_budget }),
     });
-    const offers = ranked.flatMap((entry) => {
+    const found = ranked.flatMap((entry) => {
       const candidate = findCandidate(list.candidates, entry.agent_id);
       return candidate === undefined ? [] : [{ entry, candidate }];
     });
-    return { offers, selected: choice?.selected_agent };
+    return { found, selected: choice?.selected_agent };
   });
   const shown: MarketCandidate[] = [];
-  for (const offer of offers) {
-    const described = await describeOffer(storage.read, offer, selected);
+  for (const each of found) {
+    const described = await describeCandidate(storage.read, each, selected);
     shown.push({ ...described, ...toTrustBasisMember(config) });
   }
   return { status: 200, body: { candidates: shown } };
 }
 
 /** Adds the listing of a ranked agent, which only the shown ones need. */
-async function describeOffer(
+async function describeCandidate(
   read: Reader,
   { entry, candidate }: { readonly entry: RankedCandidate; readonly candidate: Candidate },
   selected: string | undefined,

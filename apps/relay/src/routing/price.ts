@@ -35,7 +35,7 @@ export async function listRepriced(
   return repriced;
 }
 
-/** Calculates the same price from a listing that was read before. */
+/** Calculates the price of one task from a listing; null where the listing does not sell that task. */
 export function calculateTaskPrice(
   { capabilities, pricing }: PricedListing,
   required: readonly string[],
@@ -43,7 +43,7 @@ export function calculateTaskPrice(
   return quoteTask({ prices: toCapabilityPrices(pricing), listed: capabilities, required });
 }
 
-/** Whether a task for this agent can cost anything. */
+/** Returns whether a listing has a price above zero. */
 export function isPricedListing({ pricing }: Pick<PricedListing, "pricing">): boolean {
   return isPriced(toCapabilityPrices(pricing));
 }

@@ -18,7 +18,7 @@ export interface AgentFacts {
   /** The registered and the listed capabilities. */
   readonly capabilities: readonly string[];
   /** Undefined without a listing. */
-  readonly offer:
+  readonly listing:
     | { readonly prices: readonly CapabilityPrice[]; readonly listed: readonly string[] }
     | undefined;
   /** The inspection before payment that it offers; undefined if it offers none. */
@@ -39,7 +39,7 @@ export function parseAgentFacts(row: ProfileRow): AgentFacts {
   return {
     agent_id: row.agent_id,
     capabilities: mergeCapabilities(row, listing),
-    offer: listing && {
+    listing: listing && {
       prices: toCapabilityPrices(listing.pricing),
       listed: listing.capabilities,
     },

@@ -25,8 +25,8 @@ export function buildCandidate(
   facts: AgentFacts,
   { record, required, online }: CandidateView,
 ): Candidate | undefined {
-  const { offer, promisedLatencyMs } = facts;
-  const price = offer === undefined ? ZERO : quoteTask({ ...offer, required });
+  const { listing, promisedLatencyMs } = facts;
+  const price = listing === undefined ? ZERO : quoteTask({ ...listing, required });
   if (price === null) return undefined;
   const history = record !== undefined && record.counted > 0 ? record : facts.paid;
   const trust_score = scoreOfLevel(

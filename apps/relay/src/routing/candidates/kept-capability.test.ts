@@ -11,7 +11,7 @@ import { hashCandidate, KeptCapability, type CandidateList } from "./kept-capabi
 const facts = (agent_id: string, promisedLatencyMs: number, capability = "x"): AgentFacts => ({
   agent_id,
   capabilities: [capability],
-  offer: undefined,
+  listing: undefined,
   acceptance: undefined,
   promisedLatencyMs,
   promisedAvailability: null,
