@@ -2,7 +2,7 @@ import { voidInbound, voidOutbound } from "@agent/federation-protocol/forwarding
 import type { Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { findInbound, saveInbound } from "./inbound/inbound-store.ts";
-import { findOutbound, saveOutbound } from "./outbound/outbound-store.ts";
+import { updateOutbound } from "./outbound/outbound-store.ts";
 import { isFromPeer, isClaimedByPeer } from "./peer-ref.ts";
 
 /**
@@ -12,13 +12,7 @@ export async function voidForwardedTask(
   tx: Tx,
   row: Pick<TaskRow, "task_id" | "origin_peer" | "via_peer" | "claimed_by">,
 ): Promise<void> {
-  if (isClaimedByPeer(row)) {
-    const outbound = await findOutbound(tx, row.task_id);
-    const task = outbound && voidOutbound(outbound.task);
-    if (outbound !== undefined && task !== undefined && task !== outbound.task) {
-      await saveOutbound(tx, { ...outbound, task });
-    }
-  }
+  if (isClaimedByPeer(row)) await updateOutbound(tx, row.task_id, voidOutbound);
   if (isFromPeer(row)) {
     const inbound = await findInbound(tx, row.task_id);
     if (inbound === undefined) return;

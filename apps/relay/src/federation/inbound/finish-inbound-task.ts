@@ -8,7 +8,7 @@ import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
 import { deleteHold, saveHold } from "../settlement/hold-store.ts";
 import { findInbound, saveInbound } from "./inbound-store.ts";
-import { findOutbound, saveOutbound } from "../outbound/outbound-store.ts";
+import { updateOutbound } from "../outbound/outbound-store.ts";
 
 /**
  * Stores the receipt of a task that came from a peer. Its hold stays until the peer settles, and is
@@ -55,9 +55,5 @@ export async function releaseInboundHold(
 
 /** Removes a middle relay's reservation for the next relay from the task's outbound row. */
 export async function releaseOutboundReservation(tx: Tx, taskId: string): Promise<void> {
-  const outbound = await findOutbound(tx, taskId);
-  const task = outbound && releasePayable(outbound.task);
-  if (outbound !== undefined && task !== undefined && task !== outbound.task) {
-    await saveOutbound(tx, { ...outbound, task });
-  }
+  await updateOutbound(tx, taskId, releasePayable);
 }

@@ -28,7 +28,7 @@ import type { FederationServices } from "../federation-services.ts";
 import { verifyWithPeerKey } from "../peers/peer-key.ts";
 import { releaseInboundHold } from "./finish-inbound-task.ts";
 import { findInbound, saveInbound, type InboundRecord } from "./inbound-store.ts";
-import { findOutbound, saveOutbound } from "../outbound/outbound-store.ts";
+import { updateOutbound } from "../outbound/outbound-store.ts";
 import { peerSupports } from "../peers/peer-state.ts";
 import { recordDefault, publishDefault } from "../exposure/record-default.ts";
 import { findPeer } from "../peers/peer-store.ts";
@@ -189,7 +189,5 @@ export async function concludeRelayedResult(
   taskId: string,
   accepted: boolean,
 ): Promise<void> {
-  const relayed = await findOutbound(tx, taskId);
-  if (relayed?.task.state !== "relaying") return;
-  await saveOutbound(tx, { ...relayed, task: completeRelayed(relayed.task, accepted) });
+  await updateOutbound(tx, taskId, (task) => completeRelayed(task, accepted));
 }

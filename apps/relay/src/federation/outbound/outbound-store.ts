@@ -124,6 +124,18 @@ export async function saveOutbound(tx: Tx, outbound: OutboundRecord): Promise<vo
   await saveVersionedRow(tx, { insertRow, updateRow }, row, `outbound task ${row.task_id}`);
 }
 
+/** Applies a transition to a task that was sent to a peer, if there is one; stores it if it changed. */
+export async function updateOutbound(
+  tx: Tx,
+  task_id: string,
+  transition: (task: OutboundTask) => OutboundTask,
+): Promise<void> {
+  const outbound = await findOutbound(tx, task_id);
+  if (outbound === undefined) return;
+  const task = transition(outbound.task);
+  if (task !== outbound.task) await saveOutbound(tx, { ...outbound, task });
+}
+
 const selectOpen = compile()(
   queryBuilder.selectFrom("federation_outbound").selectAll().where("ended_at", "is", null),
 );
