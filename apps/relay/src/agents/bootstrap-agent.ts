@@ -4,7 +4,7 @@ import {
   isAgentIdClaimedByPeer,
   checkRemoteWork,
   mayBeForeignAgentId,
-} from "../federation/outbound/is-foreign-agent-id.ts";
+} from "../federation/outbound/check-foreign-agent-id.ts";
 import type { FederationDependencies } from "../federation/federation-services.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../identity/caller.ts";

@@ -66,9 +66,9 @@ export async function removePeer(
   const removed = await storage.transaction(async (tx) => {
     const before = await findPeer(tx, relayId);
     if (before === undefined) return undefined;
-    const life = applyPeerEvent(toPeerRecord(before), { type: "removal", byOperator: true });
+    const record = applyPeerEvent(toPeerRecord(before), { type: "removal", byOperator: true });
     const shut = { ...before, credit_limit: ZERO, credit_set: 1 as const, admitted: 0 as const };
-    const after = withPeerRecord(shut, life);
+    const after = withPeerRecord(shut, record);
     await savePeer(tx, after);
     await recordPeerChange(tx, services.runtime.now(), before, after);
     return before;

@@ -42,7 +42,7 @@ function createFederationWork(
   const inFlight = new Map<string, Promise<void>>();
   let stopped = false;
 
-  /** Runs one job per name at a time, in the trace of the row that it handles. */
+  /** Runs one piece of work per name at a time, in the trace of the row that it handles. */
   function begin(name: string, work: () => Promise<void>, trace: string | null = null): void {
     if (stopped || inFlight.has(name)) return;
     const running = withStoredTrace(trace, work)
@@ -72,8 +72,8 @@ function createFederationWork(
       begin(`result ${task_id}`, sendBack, trace);
     }
     for (const { id: settlement_id, trace } of settlements) {
-      const deliver = () => sendSettlement(services, settlement_id);
-      begin(`settlement ${settlement_id}`, deliver, trace);
+      const settle = () => sendSettlement(services, settlement_id);
+      begin(`settlement ${settlement_id}`, settle, trace);
     }
   }
 
@@ -85,9 +85,9 @@ function createFederationWork(
         await sendHeartbeats(services);
         // A frozen relay must start no other work.
         if (services.freezer.frozen() !== undefined) return;
-        const untaken = [...federation.undeliveredTasks];
+        const undelivered = [...federation.undeliveredTasks];
         federation.undeliveredTasks.clear();
-        for (const taskId of untaken) reroute(taskId);
+        for (const taskId of undelivered) reroute(taskId);
       }),
     stop() {
       stopped = true;

@@ -137,12 +137,12 @@ async function queryPeer(
   if (!answer.success) return [];
   const latencyMs = Math.max(0, runtime.now() - startedAt);
   const agents = answer.output.agents.slice(0, limits.maxPageSize);
-  const [trust, paid, own] = await Promise.all([
+  const [trust, paid, localIds] = await Promise.all([
     findTrust(storage.read, identity.relayId, relay_id),
     findHistory(storage.read, peerPayerRef(relay_id)),
     listKnownAgents(storage.read, agents.map(agentIdOf)),
   ]);
-  const known = new Set(own);
+  const local = new Set(localIds);
   // The fees of the tasks that this relay sent to the peer, and of those that came from it.
   const fees = (trust?.fees_kept ?? 0) + (paid?.fees_paid ?? 0);
   const sendsSuccession = peerSupports(peer, "agent_succession");
@@ -157,7 +157,7 @@ async function queryPeer(
         sendsSuccession,
       },
       self: identity.relayId,
-      isOwn: (id) => known.has(id),
+      isOwn: (id) => local.has(id),
     },
   );
 }

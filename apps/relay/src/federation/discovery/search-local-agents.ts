@@ -34,7 +34,7 @@ export async function searchLocalAgents(
     limit,
   });
   const entries = rows.flatMap((row) =>
-    toRemoteAgents(services, row, capability === "" ? [] : [capability]),
+    toOwnEntries(services, row, capability === "" ? [] : [capability]),
   );
   return Promise.all(entries.map((entry) => withSuccession(services.storage.read, entry)));
 }
@@ -48,8 +48,8 @@ async function withSuccession(read: Reader, entry: OwnEntry): Promise<RemoteAgen
   return { ...entry, succession: history.body.chain };
 }
 
-/** Converts an agent to the form that peers see: without its endpoint, and without unknown members. */
-function toRemoteAgents(
+/** Builds the entry of an agent that peers see, without its endpoint; none for an agent that they cannot use. */
+function toOwnEntries(
   { runtime, connections, identity, config }: SearchServices,
   row: ProfileRow,
   required: readonly string[],

@@ -25,18 +25,18 @@ export function toPeerRecord(row: FederationPeerRow): PeerRecord {
   };
 }
 
-export function withPeerRecord(row: FederationPeerRow, life: PeerRecord): FederationPeerRow {
+export function withPeerRecord(row: FederationPeerRow, record: PeerRecord): FederationPeerRow {
   return {
     ...row,
-    state: life.state,
-    missed_heartbeats: life.missedHeartbeats,
-    last_timestamp: life.lastTimestamp,
-    last_heartbeat_at: life.lastHeartbeatAt,
-    agent_count: life.agentCount,
-    forwards: JSON.stringify(life.forwards),
-    operator_removal: life.removedByOperator ? "in_force" : null,
-    features: JSON.stringify(life.features),
-    incarnation: life.incarnation,
+    state: record.state,
+    missed_heartbeats: record.missedHeartbeats,
+    last_timestamp: record.lastTimestamp,
+    last_heartbeat_at: record.lastHeartbeatAt,
+    agent_count: record.agentCount,
+    forwards: JSON.stringify(record.forwards),
+    operator_removal: record.removedByOperator ? "in_force" : null,
+    features: JSON.stringify(record.features),
+    incarnation: record.incarnation,
   };
 }
 

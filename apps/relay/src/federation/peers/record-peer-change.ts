@@ -2,14 +2,17 @@ import { recordRelayEvent } from "../../feed/record-event.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 
-type PeerLife = Pick<FederationPeerRow, "relay_id" | "state" | "missed_heartbeats" | "incarnation">;
+type RecordedState = Pick<
+  FederationPeerRow,
+  "relay_id" | "state" | "missed_heartbeats" | "incarnation"
+>;
 
 /** Records the changes of a peer that its operator asks about; `before` is undefined for a new one. */
 export async function recordPeerChange(
   tx: Tx,
   now: number,
-  before: PeerLife | undefined,
-  after: PeerLife,
+  before: RecordedState | undefined,
+  after: RecordedState,
 ): Promise<void> {
   const record = (type: string, members: Record<string, number> = {}) =>
     recordRelayEvent(tx, { at: now, type, peerId: after.relay_id }, members);
