@@ -8,7 +8,7 @@ import { createEnvironment, type Environment } from "./environment.ts";
 import type { RecommendResult, Recommender } from "./recommender.ts";
 import type { RelayClient } from "./relay-client.ts";
 import { fetchListedPrice } from "./fetch-listed-price.ts";
-import { retry, toPerCallOptions, type RetryOptions } from "./calls/retry.ts";
+import { retry, retryRepeatable, toPerCallOptions, type RetryOptions } from "./calls/retry.ts";
 
 export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   /** The target agent; with `requiredCapabilities` the relay may assign another one. */
@@ -153,11 +153,7 @@ async function resolveBudget(
   if (maxBudget !== undefined) return { ok: true, price: maxBudget };
   const listed = await fetchListedPrice(client, { agentId, required }, retryOptions);
   if (!listed.ok || listed.price === undefined || acceptance === undefined) return listed;
-  const info = await retry(
-    () => client.relayInfo({}, toPerCallOptions(retryOptions)),
-    true,
-    retryOptions,
-  );
+  const info = await retryRepeatable((perCall) => client.relayInfo({}, perCall), retryOptions);
   if (!info.ok) return info;
   const { disputes } = info.body;
   if (disputes === undefined) {

@@ -1,7 +1,7 @@
 import { getListedPrice, type PricedListing } from "@agent/wire";
 import type { CallRefusal } from "./calls/refusal.ts";
 import type { RelayClient } from "./relay-client.ts";
-import { retry, toPerCallOptions, type RetryOptions } from "./calls/retry.ts";
+import { retryRepeatable, type RetryOptions } from "./calls/retry.ts";
 
 interface PriceQuery {
   readonly agentId: string;
@@ -21,12 +21,13 @@ export async function fetchListedPrice(
   retryOptions: RetryOptions,
 ): Promise<PriceResult> {
   const request = { params: { agentId } };
-  const read = <T extends { readonly ok: true }>(attempt: () => Promise<T | CallRefusal>) =>
-    retry(attempt, true, retryOptions);
-  const listing = await read(() => client.getListing(request, toPerCallOptions(retryOptions)));
+  const listing = await retryRepeatable(
+    (perCall) => client.getListing(request, perCall),
+    retryOptions,
+  );
   if (listing.ok) return toPriceResult(listing.body, required);
   if (listing.status !== 404) return listing;
-  const agent = await read(() => client.getAgent(request, toPerCallOptions(retryOptions)));
+  const agent = await retryRepeatable((perCall) => client.getAgent(request, perCall), retryOptions);
   if (!agent.ok) return agent.status === 404 ? { ok: true, price: undefined } : agent;
   const { pricing, cost } = agent.body;
   // Another relay may state the cost of its agent without its individual prices.

@@ -4,13 +4,14 @@ import {
   type CredentialType,
   type VerifiableCredential,
 } from "@agent/credentials";
+import { BoundedMap } from "@agent/crypto";
 import type { Received, TrustRecord } from "@agent/wire";
 import { CALL_TIMEOUT_MS } from "./calls/call.ts";
 import type { ProvenResult } from "./results/check-result.ts";
 import { createEnvironment, type Environment } from "./environment.ts";
 import type { CallRefusal } from "./calls/refusal.ts";
 import type { PerCallOptions, RelayClient } from "./relay-client.ts";
-import { retry, toPerCallOptions, type RetryOptions } from "./calls/retry.ts";
+import { retryRepeatable, type RetryOptions } from "./calls/retry.ts";
 import { buildReputationSubject, buildTrustSubject } from "./results/credential-subjects.ts";
 
 export interface RecommenderOptions extends Partial<Omit<Environment, "fetch">> {
@@ -49,7 +50,7 @@ const CACHE_SIZE = 10_000;
 export function createRecommender(client: RelayClient, options: RecommenderOptions): Recommender {
   const environment = createEnvironment(options);
   const { agentId, secretKey, validForMs } = options;
-  const submittedLevels = new Map<string, string>();
+  const submittedLevels = new BoundedMap<string, string>(CACHE_SIZE);
 
   function issue<Type extends CredentialType>(
     type: Type,
@@ -66,9 +67,8 @@ export function createRecommender(client: RelayClient, options: RecommenderOptio
     retryOptions: RetryOptions,
   ): Promise<RecommendResult> {
     const { remote_agent_id: remoteId, trust_level: level } = record;
-    const agent = await retry(
-      () => client.getAgent({ params: { agentId: remoteId } }, toPerCallOptions(retryOptions)),
-      true,
+    const agent = await retryRepeatable(
+      (perCall) => client.getAgent({ params: { agentId: remoteId } }, perCall),
       retryOptions,
     );
     if (!agent.ok) return agent;
@@ -86,25 +86,13 @@ export function createRecommender(client: RelayClient, options: RecommenderOptio
     if (credentials.length === 0) return noCredentials;
     const body = { credentials: credentials.map((credential) => ({ ...credential })) };
     // Submitting the same ids again changes nothing, so a lost answer allows a retry.
-    const submitted = await retry(
-      () =>
-        client.submitCredentials(
-          { params: { agentId: remoteId }, body },
-          toPerCallOptions(retryOptions),
-        ),
-      true,
+    const submitted = await retryRepeatable(
+      (perCall) => client.submitCredentials({ params: { agentId: remoteId }, body }, perCall),
       retryOptions,
     );
     if (!submitted.ok) return submitted;
-    recordSubmittedLevel(remoteId, level);
-    return { ok: true, credentials };
-  }
-
-  function recordSubmittedLevel(remoteId: string, level: string): void {
-    submittedLevels.delete(remoteId);
     submittedLevels.set(remoteId, level);
-    const [oldest] = submittedLevels.keys();
-    if (submittedLevels.size > CACHE_SIZE && oldest !== undefined) submittedLevels.delete(oldest);
+    return { ok: true, credentials };
   }
 
   function buildRetryOptions({
@@ -119,9 +107,8 @@ export function createRecommender(client: RelayClient, options: RecommenderOptio
       const remoteId = receipt.agent_id;
       if (remoteId === agentId) return noCredentials;
       const retryOptions = buildRetryOptions(perCall);
-      const record = await retry(
-        () => client.getTrust({ params: { agentId, remoteId } }, toPerCallOptions(retryOptions)),
-        true,
+      const record = await retryRepeatable(
+        (options) => client.getTrust({ params: { agentId, remoteId } }, options),
         retryOptions,
       );
       if (!record.ok) return record;

@@ -36,6 +36,14 @@ export async function retry<T extends { readonly ok: true }>(
   }
 }
 
+/** Repeats a read, or a call that has its effect once; each attempt gets the remaining time. */
+export function retryRepeatable<T extends { readonly ok: true }>(
+  attempt: (perCall: PerCallOptions) => Promise<T | CallRefusal>,
+  retryOptions: RetryOptions,
+): Promise<T | CallRefusal> {
+  return retry(() => attempt(toPerCallOptions(retryOptions)), true, retryOptions);
+}
+
 /** Returns whether a repeated call may succeed after this refusal. */
 export function isRetryable(
   { code, status, retryAfterSeconds }: CallRefusal,

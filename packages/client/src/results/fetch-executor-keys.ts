@@ -1,6 +1,6 @@
 import type { CallRefusal } from "../calls/refusal.ts";
 import type { RelayClient } from "../relay-client.ts";
-import { retry, toPerCallOptions, type RetryOptions } from "../calls/retry.ts";
+import { retryRepeatable, type RetryOptions } from "../calls/retry.ts";
 
 /** The signer that a receipt names. */
 export interface Signer {
@@ -20,19 +20,16 @@ export async function fetchExecutorKeys(
   signer: Signer,
   retryOptions: RetryOptions,
 ): Promise<KeysResult> {
-  const device = await retry(
-    () =>
-      client.getDevice({ params: { deviceId: signer.device_id } }, toPerCallOptions(retryOptions)),
-    true,
+  const device = await retryRepeatable(
+    (perCall) => client.getDevice({ params: { deviceId: signer.device_id } }, perCall),
     retryOptions,
   );
   if (device.ok && device.body.agent_id === signer.agent_id) {
     return { ok: true, keys: device.body.revoked ? [] : [device.body.public_key] };
   }
   if (!device.ok && device.code !== "device.not_found") return device;
-  const agent = await retry(
-    () => client.getAgent({ params: { agentId: signer.agent_id } }, toPerCallOptions(retryOptions)),
-    true,
+  const agent = await retryRepeatable(
+    (perCall) => client.getAgent({ params: { agentId: signer.agent_id } }, perCall),
     retryOptions,
   );
   if (agent.ok)

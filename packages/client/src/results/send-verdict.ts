@@ -1,7 +1,7 @@
 import { signVerdictRecord, type VerdictRecord } from "@agent/receipts";
 import type { Operations } from "@agent/wire";
 import { CALL_TIMEOUT_MS, type CallResult } from "../calls/call.ts";
-import { retry, toPerCallOptions } from "../calls/retry.ts";
+import { retryRepeatable } from "../calls/retry.ts";
 import { createEnvironment, type Environment } from "../environment.ts";
 import type { PerCallOptions, RelayClient } from "../relay-client.ts";
 
@@ -48,9 +48,5 @@ export async function sendVerdict(
   );
   const retryOptions = { deadline, environment, signal };
   const params = { agentId, taskId };
-  return retry(
-    () => client.giveVerdict({ params, body }, toPerCallOptions(retryOptions)),
-    true,
-    retryOptions,
-  );
+  return retryRepeatable((perCall) => client.giveVerdict({ params, body }, perCall), retryOptions);
 }
