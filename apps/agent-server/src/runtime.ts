@@ -15,6 +15,11 @@ export interface Runtime {
   readonly log: Log;
 }
 
+/** Resolves after `ms`. */
+export function sleep({ schedule }: Pick<Runtime, "schedule">, ms: number): Promise<void> {
+  return new Promise((resolve) => void schedule(ms, resolve));
+}
+
 /** Creates the runtime of a real process. */
 export function createSystemRuntime(log: Log): Runtime {
   return {

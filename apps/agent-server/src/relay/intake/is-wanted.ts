@@ -1,5 +1,5 @@
 import type { RelayClient } from "@agent/client";
-import type { Runtime } from "../../runtime.ts";
+import { sleep, type Runtime } from "../../runtime.ts";
 import { findOwnTask } from "./find-own-task.ts";
 
 /** The pauses before each query, because the relay may record a cancel with a delay. */
@@ -20,7 +20,7 @@ export function createIsWanted(parts: {
   const { agentId, client, runtime } = parts;
   return async (taskId) => {
     for (const ms of QUERY_DELAYS_MS) {
-      await new Promise<void>((resolve) => void runtime.schedule(ms, resolve));
+      await sleep(runtime, ms);
       const currentClient = client();
       const task = currentClient && (await findOwnTask(currentClient, { agentId, taskId }));
       if (task === undefined) continue;

@@ -1,5 +1,5 @@
 import type { RelayClient } from "@agent/client";
-import type { Runtime } from "../../runtime.ts";
+import { sleep, type Runtime } from "../../runtime.ts";
 import { isFinalRefusal } from "../is-final-refusal.ts";
 import { findOwnTask } from "./find-own-task.ts";
 
@@ -21,7 +21,7 @@ export function createReleaseClaim(parts: {
   const { agentId, client, runtime } = parts;
   return async (taskId) => {
     for (const ms of RETRY_DELAYS_MS) {
-      if (ms > 0) await new Promise<void>((resolve) => void runtime.schedule(ms, resolve));
+      if (ms > 0) await sleep(runtime, ms);
       const currentClient = client();
       const task = currentClient && (await findOwnTask(currentClient, { agentId, taskId }));
       if (currentClient === undefined || task === undefined) continue;

@@ -4,7 +4,7 @@ import { getListedPrice, type Operations, type Result } from "@agent/wire";
 import type { Config } from "../../config/config.ts";
 import type { Work } from "../../execution/work.ts";
 import type { Identity } from "../../identity/identity.ts";
-import type { Runtime } from "../../runtime.ts";
+import { sleep, type Runtime } from "../../runtime.ts";
 import type { JoinResult, Membership } from "./join-relay.ts";
 
 export interface SelfTestParts {
@@ -46,7 +46,7 @@ interface StepResult {
 
 type Step = (run: SelfTestRun) => Promise<StepResult>;
 
-/** Steps run in this order, because each builds on the results of the STEPS before it. */
+/** Steps run in this order, because each builds on the results of those before it. */
 const STEPS: readonly (readonly [string, Step])[] = [
   ["submit", submitTask],
   ["route", waitForArrival],
@@ -131,7 +131,7 @@ async function submitTask(run: SelfTestRun) {
 async function waitForArrival({ runtime, work, taskId, deadline }: SelfTestRun) {
   while (runtime.now() < deadline) {
     if (work.find(taskId) !== undefined) return passStep("the task arrived at this agent");
-    await new Promise<void>((resolve) => void runtime.schedule(POLL_INTERVAL_MS, resolve));
+    await sleep(runtime, POLL_INTERVAL_MS);
   }
   return failStep("the task did not arrive at this agent");
 }

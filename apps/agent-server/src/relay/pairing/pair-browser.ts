@@ -1,7 +1,7 @@
 import type { CallRefusal, RelayClient } from "@agent/client";
 import { limits, type Scope } from "@agent/wire";
 import { renderUnicodeCompact } from "uqr";
-import type { Runtime } from "../../runtime.ts";
+import { sleep, type Runtime } from "../../runtime.ts";
 import {
   buildPageUrl,
   buildPairingLink,
@@ -93,15 +93,16 @@ function showCode(relayUrl: string, code: string, { report, isScreen }: PairingT
 async function waitForClaim(
   client: Pick<RelayClient, "getPairing">,
   pairingId: string,
-  { now, schedule }: PairingParts["runtime"],
+  runtime: PairingParts["runtime"],
 ) {
+  const { now } = runtime;
   const endsAt = now() + limits.pairingTtlMs;
   for (;;) {
     const read = await client.getPairing({ params: { pairingId } });
     if (read.ok && read.body.status !== "pending") return read;
     const isLater = now() < endsAt && (read.ok || isPassing(read));
     if (!isLater && !read.ok) return read;
-    await new Promise<void>((resolve) => schedule(POLL_MS, resolve));
+    await sleep(runtime, POLL_MS);
   }
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { createPrivateFolder, writePrivateFile } from "../../../files/private-file.ts";
 import type { Runtime } from "../../../runtime.ts";
+import type { OrderPlan } from "./plan-order.ts";
 
 /** An order that was begun. Its texts are not stored, only their hash. */
 export interface BegunOrder {
@@ -11,12 +12,7 @@ export interface BegunOrder {
   readonly orderHash: string;
   /** The key under which the relay creates one task, however often it is submitted. */
   readonly idempotencyKey: string;
-  /** The parts of the submission that were looked up, and must be equal when it is repeated. */
-  readonly plan: {
-    readonly agentId: string;
-    readonly publicKey?: string | undefined;
-    readonly excludeAgents: readonly string[];
-  };
+  readonly plan: OrderPlan;
   readonly since: number;
   /** When the outcome went to the caller; absent while there is none. */
   readonly answeredAt?: number | undefined;

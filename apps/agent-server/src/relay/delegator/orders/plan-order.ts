@@ -12,7 +12,7 @@ export interface OrderPlan {
   /** The agent that the task is submitted to. */
   readonly agentId: string;
   /** The key of the only agent that may get the task; absent: the relay chooses an executor. */
-  readonly publicKey?: string;
+  readonly publicKey?: string | undefined;
   readonly excludeAgents: readonly string[];
 }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from "@agent/crypto";
 import type { BegunOrder } from "./order-store.ts";
 
 /** The orders whose task may exist although their caller never got the outcome. */
@@ -18,10 +19,10 @@ export function createUndecidedOrders(options: {
   maxAgeMs: number;
 }): UndecidedOrders {
   const { now, maxAgeMs } = options;
-  const orders = new Map<string, BegunOrder>();
+  const orders = new BoundedMap<string, BegunOrder>(MAX_ORDERS);
   return {
     take(orderHash) {
-      for (const order of orders.values()) {
+      for (const [, order] of orders) {
         if (order.orderHash !== orderHash) continue;
         orders.delete(order.idempotencyKey);
         if (now() - order.since < maxAgeMs) return order;
@@ -29,10 +30,7 @@ export function createUndecidedOrders(options: {
       return undefined;
     },
     keep(order) {
-      orders.delete(order.idempotencyKey);
       orders.set(order.idempotencyKey, order);
-      const [oldest] = orders.keys();
-      if (orders.size > MAX_ORDERS && oldest !== undefined) orders.delete(oldest);
     },
   };
 }
