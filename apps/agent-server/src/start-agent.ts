@@ -191,7 +191,7 @@ function buildRelayLinkOptions(
     profile: { name, description, agentType, capabilities, listing },
     outboxPath: join(config.identity.dataDir, "outbox"),
     ordersPath: join(config.identity.dataDir, "orders"),
-    signedLogPath: join(config.identity.dataDir, "signed.log"),
+    receiptHashesPath: join(config.identity.dataDir, "signed.log"),
     monitorPath: join(config.identity.dataDir, "monitor"),
     approvalsFile,
     runtime,

@@ -33,14 +33,14 @@ export function findPlace<Taken extends Place>(
   asking: PlaceHolder,
   { perGroup, perCaller }: PlaceLimits,
 ): FoundPlace<Taken> {
-  const peers = places.filter(({ group }) => group === asking.group);
-  const own = peers.filter(({ caller }) => caller === asking.caller);
+  const inGroup = places.filter(({ group }) => group === asking.group);
+  const own = inGroup.filter(({ caller }) => caller === asking.caller);
   const isCallerFull = !isSingleCallerGroup(asking.group) && own.length >= perCaller;
-  if (!isCallerFull && peers.length < perGroup) return { ok: true, evicted: undefined };
+  if (!isCallerFull && inGroup.length < perGroup) return { ok: true, evicted: undefined };
 
   const evicted =
-    (isCallerFull ? own : peers).find(({ use }) => use === "spare") ??
-    (isCallerFull ? undefined : findOldestOfLargest(peers, own.length + 2));
+    (isCallerFull ? own : inGroup).find(({ use }) => use === "spare") ??
+    (isCallerFull ? undefined : findOldestOfLargest(inGroup, own.length + 2));
   return evicted === undefined ? { ok: false } : { ok: true, evicted };
 }
 

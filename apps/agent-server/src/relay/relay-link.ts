@@ -31,7 +31,7 @@ import {
   type ReceiptStore,
 } from "./delivery/receipt-store.ts";
 import { createRelayMonitor, type RelayMonitorParts } from "./monitor/relay-monitor.ts";
-import { openSignedLog } from "./monitor/signed-log.ts";
+import { openReceiptHashes } from "./monitor/receipt-hashes.ts";
 import { createReleaseClaim } from "./intake/release-claim.ts";
 import { maintainMembership } from "./membership/maintain-membership.ts";
 
@@ -55,7 +55,7 @@ export interface RelayLinkOptions {
   /** The folder of the owner's orders that may have a task at the relay. */
   readonly ordersPath: string;
   /** The file with the hashes of signed receipts. */
-  readonly signedLogPath: string;
+  readonly receiptHashesPath: string;
   /** The folder of what the monitor of the relay's log keeps. */
   readonly monitorPath: string;
   /** Stores the calls that the quorum was asked about. */
@@ -109,8 +109,8 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   const receiptStore = createReceiptStore({ path, relayUrl: url, agentId, runtime });
   const outbox = createOutbox({ sender: receiptSender, store: receiptStore, runtime });
   const unsentReceipts = await loadUnsentReceipts(receiptStore, runtime);
-  const signedLog = await openSignedLog(options.signedLogPath, runtime);
-  const monitor = openMonitor(options, { membership, signedLog });
+  const receiptHashes = await openReceiptHashes(options.receiptHashesPath, runtime);
+  const monitor = openMonitor(options, { membership, receiptHashes });
   const ownerParts = await openOwnerParts(options, membership);
   const socket = createRelaySocket({
     url,
@@ -136,7 +136,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     credentials,
     ...ownerParts,
     gradient: () => credentials.gradient(),
-    recordSigned: signedLog.record,
+    recordSigned: receiptHashes.record,
     deliverWork: outbox.deliver,
     findUndelivered: outbox.findReceipt,
     start({ work, counts, endpointUrl }) {
@@ -210,7 +210,7 @@ function openDelegator(
 
 function openMonitor(
   { url, identity, monitorPath: folder, monitorIntervalMs: intervalMs, runtime }: RelayLinkOptions,
-  on: Pick<RelayMonitorParts, "membership" | "signedLog">,
+  on: Pick<RelayMonitorParts, "membership" | "receiptHashes">,
 ) {
   const address = url.replace(/\/+$/, "");
   return createRelayMonitor({ ...on, url: address, identity, folder, intervalMs, runtime });

@@ -5,7 +5,7 @@ import type { ToolDefinition } from "../../tools/definition.ts";
 export interface ModelTools {
   readonly tools: readonly ChatTool[];
   /** Returns the tool's own name; an unknown name is returned unchanged. */
-  getOriginalName(offered: string): string;
+  getOriginalName(modelName: string): string;
 }
 
 const MAX_NAME_LENGTH = 64;
@@ -14,11 +14,11 @@ const MAX_NAME_LENGTH = 64;
 export function buildModelTools(definitions: readonly ToolDefinition[]): ModelTools {
   const names = new Map<string, string>();
   const tools = definitions.map(({ name, description, inputSchema }) => {
-    const offered = findFreeName(name.replace(/[^A-Za-z0-9_-]/g, "_"), names);
-    names.set(offered, name);
-    return { name: offered, description, parameters: inputSchema };
+    const modelName = findFreeName(name.replace(/[^A-Za-z0-9_-]/g, "_"), names);
+    names.set(modelName, name);
+    return { name: modelName, description, parameters: inputSchema };
   });
-  return { tools, getOriginalName: (offered) => names.get(offered) ?? offered };
+  return { tools, getOriginalName: (modelName) => names.get(modelName) ?? modelName };
 }
 
 function findFreeName(name: string, usedNames: ReadonlyMap<string, string>): string {

@@ -22,7 +22,7 @@ import { createUndecidedOrders } from "./orders/undecided-orders.ts";
  * The outcome of an order. `undecided`: a task may exist that this process did not see end.
  * `answered`: the task has ended, or was refused as it is. `void`: there is no task to pay.
  */
-interface Outcome {
+interface OrderOutcome {
   readonly answer: DelegatorAnswer;
   readonly end: "undecided" | "answered" | "void";
 }
@@ -92,7 +92,7 @@ export async function createPaidDelegation(
     return { ok: false, code: "delegation.not_stored", message };
   }
 
-  async function endOrder(begun: BegunOrder, { end }: Outcome): Promise<void> {
+  async function endOrder(begun: BegunOrder, { end }: OrderOutcome): Promise<void> {
     if (end === "undecided") return undecided.keep(begun);
     if (end === "void") return store.delete(begun);
     // The answer can still be lost with the process, so the order stays on disk for a while.
@@ -111,7 +111,7 @@ async function runOrder(
   context: DelegatorContext,
   { order, begun }: { readonly order: WorkOrder; readonly begun: BegunOrder },
   { signal, progress }: OrderContext,
-): Promise<Outcome> {
+): Promise<OrderOutcome> {
   const { client, runtime, timeoutMs } = context;
   const { publicKey, ...plan } = begun.plan;
   const { agentId } = plan;
@@ -183,7 +183,7 @@ async function describeOutcome(
   context: DelegatorContext,
   delegated: DelegateResult,
   { max_budget: maxBudget, agent_id: wanted }: WorkOrder,
-): Promise<Outcome> {
+): Promise<OrderOutcome> {
   if (delegated.ok) {
     const { receipt, task } = delegated;
     if (wanted !== undefined && receipt.agent_id !== wanted) {
@@ -214,6 +214,6 @@ function isUndecided({ code, status }: CallRefusal): boolean {
 }
 
 /** A refusal that names no task has created none. */
-function decide(answer: DelegatorAnswer): Outcome {
+function decide(answer: DelegatorAnswer): OrderOutcome {
   return { answer, end: answer.ok || answer.taskId !== undefined ? "answered" : "void" };
 }

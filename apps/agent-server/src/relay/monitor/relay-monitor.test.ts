@@ -89,7 +89,7 @@ function startMonitor(intervalMs = HOUR_MS): RelayMonitor {
     url: `http://127.0.0.1:${port}`,
     identity,
     membership: () => membership,
-    signedLog: { hashes: new Set() },
+    receiptHashes: { hashes: new Set() },
     folder: join(folder, "monitor"),
     intervalMs,
     runtime: {

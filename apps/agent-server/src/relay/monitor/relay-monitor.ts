@@ -10,7 +10,7 @@ import type { Runtime } from "../../runtime.ts";
 import type { Membership } from "../membership/join-relay.ts";
 import { findRelayLog } from "./find-relay-log.ts";
 import { openMonitorFiles } from "./monitor-files.ts";
-import type { SignedLog } from "./signed-log.ts";
+import type { ReceiptHashes } from "./receipt-hashes.ts";
 
 /** Watches the log of the joined relay for entries about this agent that are not its own. */
 export interface RelayMonitor {
@@ -25,7 +25,7 @@ export interface RelayMonitorParts {
   readonly url: string;
   readonly identity: Pick<Identity, "agentId" | "publicKey">;
   readonly membership: () => Membership | undefined;
-  readonly signedLog: Pick<SignedLog, "hashes">;
+  readonly receiptHashes: Pick<ReceiptHashes, "hashes">;
   /** The folder of what is kept between rounds. */
   readonly folder: string;
   /** 0: there is no round. */
@@ -85,7 +85,7 @@ export function createRelayMonitor(parts: RelayMonitorParts): RelayMonitor {
 type JoinedRelay = Membership["relay"];
 
 async function checkLog(
-  { url, identity, signedLog, folder }: RelayMonitorParts,
+  { url, identity, receiptHashes, folder }: RelayMonitorParts,
   relay: JoinedRelay,
   runtime: Runtime,
 ): Promise<void> {
@@ -111,7 +111,7 @@ async function checkLog(
     watch: {
       agentIds: [identity.agentId],
       keys: [identity.publicKey],
-      knownArtifacts: signedLog.hashes,
+      knownArtifacts: receiptHashes.hashes,
       knownRefs: [],
     },
     state: {

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sha256Hex } from "@agent/crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openSignedLog } from "./signed-log.ts";
+import { openReceiptHashes } from "./receipt-hashes.ts";
 
 let folder: string;
 let events: string[];
 const path = () => join(folder, "data", "signed.log");
-const openLog = () => openSignedLog(path(), { log: (_, event) => events.push(event) });
+const openLog = () => openReceiptHashes(path(), { log: (_, event) => events.push(event) });
 const hashOf = (n: number) => sha256Hex(`receipt ${n}`);
 
 beforeEach(async () => {

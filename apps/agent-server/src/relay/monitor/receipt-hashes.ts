@@ -5,7 +5,7 @@ import { createPrivateFolder } from "../../files/private-file.ts";
 import type { Runtime } from "../../runtime.ts";
 
 /** The hashes of the receipts that this agent signed, in this run and in earlier ones. */
-export interface SignedLog {
+export interface ReceiptHashes {
   /** Contains each hash from the moment at which it is recorded. */
   readonly hashes: ReadonlySet<string>;
   /**
@@ -16,10 +16,10 @@ export interface SignedLog {
 }
 
 /** Opens the file with one hash a line, which `agent-monitor --known` reads as well. */
-export async function openSignedLog(
+export async function openReceiptHashes(
   path: string,
   runtime: Pick<Runtime, "log">,
-): Promise<SignedLog> {
+): Promise<ReceiptHashes> {
   const text = await readSigned(path, runtime);
   const hashes = new Set(text.split("\n").filter((line) => /^[0-9a-f]{64}$/.test(line)));
   // A crash may have cut off the last line.
