@@ -31,7 +31,7 @@ interface Row {
 }
 
 export interface StraightforwardQuery {
-  readonly reader: string;
+  readonly askerId: string;
   readonly required: readonly string[];
   readonly now: number;
   readonly isConnected: (agentId: string) => boolean;
@@ -56,7 +56,7 @@ export async function loadCandidates(
   stored: StoredRows,
   query: StraightforwardQuery,
 ): Promise<Candidate[]> {
-  const rows = await stored.all<Row>(ROWS, [query.reader, query.required[0] ?? ""]);
+  const rows = await stored.all<Row>(ROWS, [query.askerId, query.required[0] ?? ""]);
   return rows.flatMap((row) => toCandidate(row, query) ?? []);
 }
 
@@ -101,7 +101,7 @@ function toCandidate(
 /** Ranks candidates over the trust graph of all stored records. */
 export async function rankFromRows(
   stored: StoredRows,
-  { reader, required }: StraightforwardQuery,
+  { askerId, required }: StraightforwardQuery,
   candidates: readonly Candidate[],
   options: RankOptions = {},
 ): Promise<Ranking> {
@@ -113,11 +113,11 @@ export async function rankFromRows(
   }>("select agent_id, remote_agent_id, trust_level from trust_records");
   const avoided: string[] = [];
   for (const { agent_id, remote_agent_id, trust_level } of records) {
-    if (agent_id === reader && trust_level === 0) avoided.push(remote_agent_id);
+    if (agent_id === askerId && trust_level === 0) avoided.push(remote_agent_id);
     const trust = scoreOfLevel(trust_level);
     graph.addEdge(agent_id, remote_agent_id, { trust, cost: 0, latency: 0, reliability: 1 });
   }
-  const from = reader === "" ? "self" : reader;
+  const from = askerId === "" ? "self" : askerId;
   return rank(candidates, { graph, from, avoided, requiredCapabilities: required, ...options });
 }
 

@@ -23,14 +23,14 @@ export async function listCandidates(
   query: QueryOf<Operations["listCandidates"]>,
   caller: Caller,
 ): Promise<Answer<Operations["listCandidates"]>> {
-  const reader = toReaderId(caller);
+  const askerId = toReaderId(caller);
   const required = [query.capability];
-  const { found, selected } = await candidates.rankInTurn({ reader, required }, function* (list) {
+  const { found, selected } = await candidates.rankInTurn({ askerId, required }, function* (list) {
     const { ranked, choice } = yield* rankInSteps(list.candidates, {
       graph: trustGraph.graph,
       nodes: list.nodes,
-      from: reader === "" ? "self" : reader,
-      avoided: trustGraph.blockedBy(reader),
+      from: askerId === "" ? "self" : askerId,
+      avoided: trustGraph.blockedBy(askerId),
       requiredCapabilities: required,
       limit: query.limit ?? limits.defaultPageSize,
       ...(query.max_budget !== undefined && { maxBudget: query.max_budget }),

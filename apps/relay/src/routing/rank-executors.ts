@@ -58,7 +58,7 @@ export async function rankExecutors(
   const excludedIds = new Set(payerId === null ? excluded : [...excluded, payerId]);
   const others = remote.filter(({ candidate }) => !excludedIds.has(candidate.agent_id));
   const query = {
-    reader: payerId ?? "",
+    askerId: payerId ?? "",
     required,
     excluded: excludedIds,
     accepts,

@@ -61,7 +61,7 @@ async function rankForCapability(
   capability: string,
 ): Promise<Visibility["queries"][number]> {
   const required = [capability];
-  const { rank, of, own } = await candidates.rankInTurn({ reader: "", required }, (list) =>
+  const { rank, of, own } = await candidates.rankInTurn({ askerId: "", required }, (list) =>
     findRankInSteps(list.candidates, agentId, {
       graph: trustGraph.graph,
       nodes: list.nodes,

@@ -10,13 +10,13 @@ const noRecords: ReadonlyMap<string, AskerRecord> = new Map();
 /** Lists what an asker knows of the agents with a capability, by agent id. */
 export async function listAskerRecords(
   read: Reader,
-  reader: string,
+  askerId: string,
   capability: string,
 ): Promise<ReadonlyMap<string, AskerRecord>> {
-  if (reader === "") return noRecords;
+  if (askerId === "") return noRecords;
   const records = new Map<string, AskerRecord>();
   for (let after: string | undefined = ""; after !== undefined;) {
-    const query = { reader, capability, after, limit: ROWS_PER_READ };
+    const query = { reader: askerId, capability, after, limit: ROWS_PER_READ };
     const rows = await listTrustByCapability(read, query);
     for (const row of rows) {
       records.set(row.remote_agent_id, {

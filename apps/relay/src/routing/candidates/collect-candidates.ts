@@ -7,7 +7,7 @@ import type { CandidateList, KeptCapability } from "./kept-capability.ts";
 
 export interface CandidateQuery {
   /** The asking agent; empty for a stranger. */
-  readonly reader: string;
+  readonly askerId: string;
   /** Must hold at least one. */
   readonly required: readonly string[];
   readonly excluded?: Iterable<string>;

@@ -131,7 +131,7 @@ async function expectMarketFromRows(
       await vi.waitFor(async () => {
         const { body } = await (asker ? t.as(asker, "GET", path) : t.asOperator("GET", path));
         const query = {
-          reader: asker?.agentId ?? "",
+          askerId: asker?.agentId ?? "",
           required: [capability],
           now: t.clock.now(),
           isConnected: (id: string) => devices.has(id),
@@ -159,7 +159,7 @@ async function expectSubmissionFromRows(
   const [buyer] = buyers;
   await vi.waitFor(async () => {
     const query = {
-      reader: buyer!.agentId,
+      askerId: buyer!.agentId,
       required,
       now: t.clock.now(),
       isConnected: (id: string) => devices.has(id),
@@ -308,7 +308,7 @@ test("G2: each table from which candidates are computed publishes its changes", 
     trustGraph: await loadTrustGraph(storage.read),
   });
   candidates.invalidate(["agent"]);
-  await candidates.rankInTurn({ reader: "", required: ["x"] }, function* rankNone() {});
+  await candidates.rankInTurn({ askerId: "", required: ["x"] }, function* rankNone() {});
   expect([...read].toSorted()).toEqual(Object.keys(AGENT_COLUMNS).toSorted());
   await storage.close();
 });
@@ -352,7 +352,7 @@ test("G2: a read that fails loses no change of an agent", async () => {
     trustGraph: await loadTrustGraph(storage.read),
   });
   candidates.invalidate(["one", "two"]);
-  const rank = () => candidates.rankInTurn({ reader: "", required: ["x"] }, function* none() {});
+  const rank = () => candidates.rankInTurn({ askerId: "", required: ["x"] }, function* none() {});
   await expect(rank()).rejects.toThrow("busy");
   isBroken = false;
   await rank();

@@ -102,7 +102,7 @@ export function createKeptCandidates({
     await refresh();
     const capability = await load(name);
     await pauseBefore(capability.size);
-    const records = await listAskerRecords(storage.read, query.reader, name);
+    const records = await listAskerRecords(storage.read, query.askerId, name);
     const release = trustGraph.hold();
     try {
       const presence = { connections, now: runtime.now() };

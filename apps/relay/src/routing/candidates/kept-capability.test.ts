@@ -73,7 +73,7 @@ test.each([
 ])("$count candidates have $digests digests, recorded: $isRecorded", (example) => {
   const kept = new KeptCapability("x", new Graph());
   for (let at = 0; at < example.count; at += 1) kept.update(`a${at}`, facts(`a${at}`, 1));
-  const query = { reader: "", required: ["x"], isRecorded: example.isRecorded };
+  const query = { askerId: "", required: ["x"], isRecorded: example.isRecorded };
   const presence = { connections: { isOnline: () => false }, now: 0 };
   const list = runSteps(collectCandidates(kept, query, new Map(), presence));
   expect(list.candidates).toHaveLength(example.count);
