@@ -21,13 +21,19 @@ export async function purgeOldTasks({
   const until = getRetentionCutoff(config, runtime.now());
   if (until === null) return;
   const old = { before: uuidV7(until, new Uint8Array(10)), until, limit: BATCH_SIZE };
-  await purgeInBatches(() => storage.transaction((tx) => purgeEventsOfFinishedTasks(tx, old)));
-  await purgeInBatches(() => storage.transaction((tx) => purgeEventsOfPeerTasks(tx, old)));
-  await purgeInBatches(() => storage.transaction((tx) => purgeFinishedTasks(tx, old)));
-  await purgeInBatches(() => storage.transaction((tx) => purgeFinishedPeerTasks(tx, old)));
-  await purgeInBatches(() => storage.transaction((tx) => purgeNoShows(tx, old)));
-  await purgeInBatches(() => storage.transaction((tx) => purgeExpiredTasks(tx, old)));
-  await purgeInBatches(() => storage.transaction((tx) => purgeParents(tx, old)));
+  // A task is deleted only after its events.
+  const purges = [
+    purgeEventsOfFinishedTasks,
+    purgeEventsOfPeerTasks,
+    purgeFinishedTasks,
+    purgeFinishedPeerTasks,
+    purgeNoShows,
+    purgeExpiredTasks,
+    purgeParents,
+  ];
+  for (const purge of purges) {
+    await purgeInBatches(() => storage.transaction((tx) => purge(tx, old)));
+  }
 }
 
 /** Purges the sums of ended delegation tokens, under which nothing can be submitted again. */

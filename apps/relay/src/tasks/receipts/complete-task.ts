@@ -59,7 +59,7 @@ export async function completeTask(
   services: CompleteServices,
   task: TaskRow,
   verified: VerifiedReceipt,
-  settleTask: typeof settleFromHold = settleFromHold,
+  settleTask?: typeof settleFromHold,
 ): Promise<CompletedTask | PostRefusal | Refusal<"task.already_finished">> {
   const { receipt, hash: receiptHash, endedBy } = verified;
   const { agent_id: executorId, status } = receipt;
@@ -113,7 +113,8 @@ interface EndedTask {
   readonly verified: VerifiedReceipt;
   readonly isKeyKnown: boolean;
   readonly isNamesake: boolean;
-  readonly settleTask: typeof settleFromHold;
+  /** Settles a task that a peer executed; undefined for a task that was executed here. */
+  readonly settleTask: typeof settleFromHold | undefined;
 }
 
 /** Settles an ended task at once, and counts its outcome. */
@@ -126,7 +127,7 @@ async function settleEndedTask(
   const { agent_id: executorId, status } = receipt;
   // Between relays money moves when both have recorded the settlement, not with the receipt.
   const settleReceipt: typeof settleFromHold =
-    settleTask === settleFromHold && isFromPeer(task) ? finishInboundTask : settleTask;
+    settleTask ?? (isFromPeer(task) ? finishInboundTask : settleFromHold);
   const settled = await settleReceipt(tx, services, task, {
     receiptHash: hash,
     payeeId: executorId,
