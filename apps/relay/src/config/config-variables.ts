@@ -9,7 +9,6 @@ import {
   corsOrigins,
   decimalBetween,
   evmNetwork,
-  getRule,
   integerBetween,
   listenAddress,
   logKeys,
@@ -26,7 +25,7 @@ import {
   type VariableSchema,
 } from "./config-values.ts";
 
-interface Variable {
+export interface Variable {
   readonly purpose: string;
   /** Its default is read like a given text; without `v.optional` the variable is required. */
   readonly schema: VariableSchema;
@@ -329,40 +328,3 @@ export const EnvironmentSchema = v.object(
 );
 
 export type VariableValues = v.InferOutput<typeof EnvironmentSchema>;
-
-/** Formats the variables for `--help`: the meaning of an unset one, its purpose and its rule. */
-export function formatVariables(): string {
-  return listVariables()
-    .map(({ name, purpose, rule, fallback, unset }) => {
-      const meaning = unset === undefined ? "required" : `unset: ${unset}`;
-      const whenUnset = fallback === undefined ? meaning : `default ${fallback}`;
-      return `${name} (${whenUnset})\n    ${purpose}. Must be ${rule}.`;
-    })
-    .join("\n");
-}
-
-/** Formats the variables as rows of the Markdown table in docs/deployment.md. */
-export function formatVariableRows(): string[] {
-  return listVariables().map(({ name, purpose, rule, fallback, unset }) => {
-    const whenUnset = fallback === undefined ? (unset ?? "required") : `\`${fallback}\``;
-    return `| \`${name}\` | ${whenUnset} | ${purpose}. Must be ${rule}. |`;
-  });
-}
-
-interface VariableText {
-  readonly name: string;
-  readonly purpose: string;
-  readonly rule: string;
-  readonly fallback: string | undefined;
-  readonly unset: string | undefined;
-}
-
-function listVariables(): VariableText[] {
-  return Object.entries<Variable>(variables).map(([name, { purpose, schema, unset }]) => ({
-    name,
-    purpose,
-    unset,
-    rule: getRule(schema),
-    fallback: v.getDefault(schema) as string | undefined,
-  }));
-}

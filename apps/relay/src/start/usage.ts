@@ -1,6 +1,6 @@
 import { commands } from "../database-commands.ts";
 import { operatorCommands } from "../command-line/operator-commands.ts";
-import { formatVariables } from "../config/config-variables.ts";
+import { formatVariables } from "../config/format-variables.ts";
 import { version } from "../version.ts";
 
 const PURPOSE_INDENT = "      ";
