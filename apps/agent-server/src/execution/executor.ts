@@ -7,6 +7,11 @@ export interface Outcome {
   readonly result: string;
 }
 
+/** Builds the outcome of a task that failed; `result` is the reason. */
+export function buildFailedOutcome(result: string): Outcome {
+  return { status: "failed", result };
+}
+
 /** The tools of one task; scope, policy and time limit apply to every call. */
 export interface Toolbox {
   readonly tools: readonly ToolDefinition[];

@@ -14,7 +14,7 @@ import type { ToolDefinition } from "../tools/definition.ts";
 import type { StartedTask } from "./build-receipt.ts";
 import { withDeadline } from "./deadline.ts";
 import type { Delegate, DelegateTask } from "./delegation/delegation.ts";
-import type { Executor, Outcome, Toolbox } from "./executor.ts";
+import { buildFailedOutcome, type Executor, type Outcome, type Toolbox } from "./executor.ts";
 import { recordCalls } from "./ledger/record-calls.ts";
 import { createTimeline } from "./ledger/timeline.ts";
 import { signWork, type Execution, type SignedWork } from "./sign-work.ts";
@@ -115,7 +115,7 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     } catch (cause) {
       if (cause instanceof WorkPostponed) throw cause;
       runtime.log("error", "task.threw", { correlationId: task.taskId, cause: String(cause) });
-      return { status: "failed", result: "The task failed" };
+      return buildFailedOutcome("The task failed");
     }
   }
 
@@ -145,11 +145,9 @@ function findToolsFor(
 }
 
 function buildStoppedOutcome(reason: "timeout" | "cancelled", ms: number): Outcome {
-  return {
-    status: "failed",
-    result:
-      reason === "timeout" ? `The task did not finish within ${ms} ms` : "The task was cancelled",
-  };
+  return buildFailedOutcome(
+    reason === "timeout" ? `The task did not finish within ${ms} ms` : "The task was cancelled",
+  );
 }
 
 function createDelegate(

@@ -1,6 +1,6 @@
 import { isJsonObject } from "@agent/crypto";
 import type { ToolDefinition } from "../../tools/definition.ts";
-import type { Executor, Outcome } from "../executor.ts";
+import { buildFailedOutcome, type Executor, type Outcome } from "../executor.ts";
 
 /**
  * Calls one tool without planning: the first behind a required capability, else the first of all,
@@ -11,14 +11,11 @@ export const directExecutor: Executor = {
     const [tool = toolbox.tools[0]] = task.requiredCapabilities.flatMap((one) =>
       toolbox.toolsFor(one),
     );
-    if (tool === undefined) return { status: "failed", result: "This agent has no tools" };
+    if (tool === undefined) return buildFailedOutcome("This agent has no tools");
 
     const parameter = findPromptParameter(tool);
     if (parameter === undefined) {
-      return {
-        status: "failed",
-        result: `Tool "${tool.name}" has no text parameter for the prompt`,
-      };
+      return buildFailedOutcome(`Tool "${tool.name}" has no text parameter for the prompt`);
     }
 
     const answer = await toolbox.call(tool.name, { [parameter]: task.prompt });

@@ -1,7 +1,7 @@
 import { isJsonObject } from "@agent/crypto";
 import type { Chat, ChatMessage, ToolRequest } from "../../model/chat.ts";
 import { parseJson } from "../../model/parse-json.ts";
-import type { Executor, Outcome, Toolbox } from "../executor.ts";
+import { buildFailedOutcome, type Executor, type Outcome, type Toolbox } from "../executor.ts";
 import { buildModelTools, type ModelTools } from "../tool-access/model-tools.ts";
 import type { WorkTask } from "../task.ts";
 
@@ -21,20 +21,20 @@ export function createLlmExecutor(chat: Chat): Executor {
       const messages = buildMessages(task, modelTools);
       for (let calls = 0; ;) {
         const answer = await chat({ messages, tools: modelTools.tools }, signal);
-        if (!answer.ok) return failed(answer.detail);
+        if (!answer.ok) return buildFailedOutcome(answer.detail);
         const { text, complete } = answer.value;
-        if (!complete) return failed("The model did not finish its answer");
+        if (!complete) return buildFailedOutcome("The model did not finish its answer");
         const requests = answer.value.toolRequests.map((request, index) =>
           withId(request, calls + index),
         );
         if (requests.length === 0) {
           return text === ""
-            ? failed("The model gave no answer")
+            ? buildFailedOutcome("The model gave no answer")
             : { status: "completed", result: text };
         }
         calls += requests.length;
         if (calls > MAX_TOOL_CALLS)
-          return failed(`The model asked for more than ${MAX_TOOL_CALLS} tool calls`);
+          return buildFailedOutcome(`The model asked for more than ${MAX_TOOL_CALLS} tool calls`);
 
         messages.push({
           role: "assistant",
@@ -108,8 +108,4 @@ function withId(request: ToolRequest, number: number): ToolRequest {
  */
 function withValidArguments(request: ToolRequest): ToolRequest {
   return { ...request, arguments: JSON.stringify(parseArguments(request.arguments) ?? {}) };
-}
-
-function failed(result: string): Outcome {
-  return { status: "failed", result };
 }

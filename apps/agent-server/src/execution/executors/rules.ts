@@ -1,6 +1,6 @@
 import type { ToolDefinition } from "../../tools/definition.ts";
 import { chooseTools } from "../tool-access/choose-tools.ts";
-import type { Executor, Outcome, Toolbox } from "../executor.ts";
+import { buildFailedOutcome, type Executor, type Outcome, type Toolbox } from "../executor.ts";
 import { fillArguments } from "./fill-arguments.ts";
 import { createArgumentTypeLookup, parseNamedCall } from "./parse-named-call.ts";
 import type { WorkTask } from "../task.ts";
@@ -18,14 +18,15 @@ export const rulesExecutor: Executor = {
     const called = await callNamedTool(task, toolbox);
     if (called !== undefined) return called;
     const steps = chooseTools(task, toolbox);
-    if (steps.length === 0) return failed("This agent has no tools");
-    if (steps.length > MAX_STEPS) return failed(`The prompt asks for more than ${MAX_STEPS} tools`);
+    if (steps.length === 0) return buildFailedOutcome("This agent has no tools");
+    if (steps.length > MAX_STEPS)
+      return buildFailedOutcome(`The prompt asks for more than ${MAX_STEPS} tools`);
 
     let text = task.prompt;
     for (const tool of steps) {
       const filled = fillArguments(tool, task.prompt, text);
       if (!filled.ok) {
-        return failed(
+        return buildFailedOutcome(
           `Tool "${tool.name}" needs "${filled.missing}", which the prompt does not contain`,
         );
       }
@@ -67,8 +68,4 @@ function formatCallSyntax(tools: readonly ToolDefinition[]): string {
 
 function toFailedOutcome({ kind, error }: { kind: string; error: string }): Outcome {
   return { status: kind === "denied" ? "denied" : "failed", result: error };
-}
-
-function failed(result: string): Outcome {
-  return { status: "failed", result };
 }
