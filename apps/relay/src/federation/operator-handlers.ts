@@ -7,14 +7,12 @@ import { clearDefaults } from "./exposure/clear-defaults.ts";
 import type { FederationServices } from "./federation-services.ts";
 import { listPeerHistory, listPeerPayments } from "./peers/peer-records.ts";
 import {
-  giveUpOutbox,
   listFederationPeers,
-  listOutboxPage,
   removePeer,
-  retryOutbox,
   setPeerCredit,
   settlePeer,
-} from "./operator.ts";
+} from "./peers/manage-peers.ts";
+import { giveUpOutbox, listOutboxPage, retryOutbox } from "./settlement/manage-outbox.ts";
 
 type OperatorOperation =
   | "addPeer"
