@@ -12,7 +12,7 @@ const RESPONSE_TIMEOUT_MS = 10_000;
 const MIN_POLL_INTERVAL_MS = 1_000;
 
 /** A task with an unknown status of a later version is polled until it has one of these. */
-const finalStatuses: ReadonlySet<string> = new Set<TaskStatus>([
+const FINAL_STATUSES: ReadonlySet<string> = new Set<TaskStatus>([
   "completed",
   "failed",
   "denied",
@@ -35,7 +35,7 @@ export async function awaitTask(
     const answer = await retry(() => poll(client, task, retryOptions), true, retryOptions);
     if (!answer.ok) return answer;
     const { status } = answer.body.task;
-    if (finalStatuses.has(status)) return { ok: true, ...answer.body };
+    if (FINAL_STATUSES.has(status)) return { ok: true, ...answer.body };
     if (environment.now() >= deadline) {
       return refusal("delegation.timed_out", `Task is still ${status}`);
     }

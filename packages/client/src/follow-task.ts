@@ -10,7 +10,7 @@ import { isRetryable, sleep } from "./calls/retry.ts";
 
 const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
 
-const finalEventTypes: ReadonlySet<string> = new Set<TaskEvent["type"]>([
+const FINAL_EVENT_TYPES: ReadonlySet<string> = new Set<TaskEvent["type"]>([
   "completed",
   "failed",
   "denied",
@@ -72,7 +72,7 @@ export async function* followTask(
       failures = 0;
       if (read.event === undefined) continue;
       yield { ok: true, event: read.event };
-      if (finalEventTypes.has(read.event.type)) return;
+      if (FINAL_EVENT_TYPES.has(read.event.type)) return;
     }
     if (signal?.aborted === true) failure = refusal("network.aborted", "The stream was aborted");
     if (failure !== undefined && !isRetryable(failure, true)) {

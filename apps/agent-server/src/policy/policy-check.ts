@@ -34,7 +34,7 @@ export type Decision =
 
 export type PolicyCheck = (call: ToolCall) => Decision;
 
-const riskNames = ["R0_READ", "R1_DRAFT", "R2_WRITE", "R3_EXECUTE", "R4_MONEY"] as const;
+const RISK_NAMES = ["R0_READ", "R1_DRAFT", "R2_WRITE", "R3_EXECUTE", "R4_MONEY"] as const;
 const DEFAULT_RISK: Risk = 2;
 const RISK_EXECUTE = 3;
 
@@ -43,7 +43,7 @@ export function getRisk(tool: Pick<ToolDefinition, "risk">): Risk {
 }
 
 export function getRiskName(tool: Pick<ToolDefinition, "risk">): string {
-  return riskNames[getRisk(tool)];
+  return RISK_NAMES[getRisk(tool)];
 }
 
 /** The rules that the agent's offer adds. */
@@ -78,7 +78,7 @@ export function createPolicyCheck(policy: Policy, rules: OfferRules): PolicyChec
     if (!isOffered(call)) return denied(`this agent does not offer the tool "${tool.name}"`);
     if (deniedTools.has(tool.name)) return denied("the owner has turned this tool off");
     if (risk > policy.denyAbove)
-      return denied(`risk ${riskNames[risk]} is above this agent's limit`);
+      return denied(`risk ${RISK_NAMES[risk]} is above this agent's limit`);
     const hasPreApproval =
       allowedTools.has(tool.name) ||
       // Only the owner gets here, who enabled these tools.
@@ -128,6 +128,6 @@ function denied(reason: string): Decision {
 }
 
 function approvalDecision(name: string, risk: Risk): Decision {
-  const message = `Governance: tool "${name}" requires approval (${riskNames[risk]})`;
+  const message = `Governance: tool "${name}" requires approval (${RISK_NAMES[risk]})`;
   return { ok: false, kind: "approval", message };
 }

@@ -11,7 +11,7 @@ const AnyEventSchema = v.object({
   task_id: v.string(),
 });
 
-const knownTypes: ReadonlySet<string> = new Set(getEnumWords(TaskEvent.entries.type));
+const KNOWN_TYPES: ReadonlySet<string> = new Set(getEnumWords(TaskEvent.entries.type));
 
 export interface TaskFrame {
   readonly ok: true;
@@ -32,7 +32,7 @@ export function parseFrame(
   if (task_id !== taskId) return malformed("Frame is an event of another task");
   if (id !== String(number)) return malformed("Frame id differs from its event_id");
   if (number > seen + 1) return malformed(`Event ${number} follows event ${seen}`);
-  if (!knownTypes.has(type)) return { ok: true, number, event: undefined };
+  if (!KNOWN_TYPES.has(type)) return { ok: true, number, event: undefined };
   const event = v.safeParse(TaskEvent, json);
   return event.success
     ? { ok: true, number, event: event.output }

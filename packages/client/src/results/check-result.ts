@@ -16,7 +16,7 @@ import type { RetryOptions } from "../calls/retry.ts";
 const MAX_NESTED_SIGNERS = 32;
 
 /** Codes that make a receipt worthless to the delegator although its signature is valid. */
-const mismatchCodes: ReadonlySet<string | undefined> = new Set([
+const MISMATCH_CODES: ReadonlySet<string | undefined> = new Set([
   "receipt.prompt_hash_mismatch",
   "receipt.result_hash_mismatch",
 ]);
@@ -79,7 +79,7 @@ export async function checkResult(
     now: retryOptions.environment.now(),
     findKeys: (nested) => nestedKeys.get(buildSignerName(nested)) ?? [],
   });
-  const mismatch = verdict.checks.find((check) => mismatchCodes.has(check.code));
+  const mismatch = verdict.checks.find((check) => MISMATCH_CODES.has(check.code));
   const code = verdict.code ?? mismatch?.code;
   if (code !== undefined) return { ...refusal(code, "Receipt does not prove the work"), verdict };
   return { ok: true, receipt, verdict, task };

@@ -1,6 +1,6 @@
 import type { CallAnswer, FailureKind } from "../../tools/calling/call-tool.ts";
 
-const notRunKinds: ReadonlySet<FailureKind> = new Set([
+const NOT_RUN_KINDS: ReadonlySet<FailureKind> = new Set([
   "unknown",
   "invalid",
   "denied",
@@ -9,5 +9,5 @@ const notRunKinds: ReadonlySet<FailureKind> = new Set([
 
 /** Returns whether the tool of a call has run, even without success. */
 export function hasToolRun(answer: CallAnswer): boolean {
-  return answer.ok || !notRunKinds.has(answer.kind);
+  return answer.ok || !NOT_RUN_KINDS.has(answer.kind);
 }

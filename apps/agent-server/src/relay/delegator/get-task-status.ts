@@ -8,7 +8,7 @@ import { describeOpenTask, describeResult } from "./describe-result.ts";
 import { findSubmittedTask } from "./find-submitted-task.ts";
 
 /** The states that have a receipt. */
-const provenStates: ReadonlySet<string> = new Set(["completed", "failed", "denied"]);
+const PROVEN_STATES: ReadonlySet<string> = new Set(["completed", "failed", "denied"]);
 
 /** Returns a task of this agent; a result is shown only after its receipt is verified. */
 export async function getTaskStatus(
@@ -19,7 +19,7 @@ export async function getTaskStatus(
   const found = await findSubmittedTask(context, taskId, signal);
   if (!found.ok) return found;
   const { agent_id: agentId, prompt, status, cancel_requested_at: cancelRequestedAt } = found.task;
-  if (!provenStates.has(status)) {
+  if (!PROVEN_STATES.has(status)) {
     const note = cancelRequestedAt === undefined ? "" : "The executor was asked to stop.";
     return describeOpenTask(taskId, status, note);
   }

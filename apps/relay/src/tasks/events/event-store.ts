@@ -57,7 +57,7 @@ export function listEventRows(read: Reader, query: EventPageQuery): Promise<Task
   return read.all(eventsInOrder, query);
 }
 
-const watchedColumns = [
+const WATCHED_COLUMNS = [
   "task_id",
   "agent_id",
   "submitted_by",
@@ -72,10 +72,10 @@ const watchedColumns = [
 ] as const;
 
 /** The columns of a task that its event streams need: none of its texts, which are large. */
-export type WatchedTask = Pick<StoredTaskRow, (typeof watchedColumns)[number]>;
+export type WatchedTask = Pick<StoredTaskRow, (typeof WATCHED_COLUMNS)[number]>;
 
 const watchedById = compile<{ task_id: string }>()(
-  queryBuilder.selectFrom("tasks").select(watchedColumns).where("task_id", "=", param("task_id")),
+  queryBuilder.selectFrom("tasks").select(WATCHED_COLUMNS).where("task_id", "=", param("task_id")),
 );
 
 export function findWatchedTask(read: Reader, task_id: string): Promise<WatchedTask | undefined> {

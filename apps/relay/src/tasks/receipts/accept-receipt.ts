@@ -55,7 +55,7 @@ export type AcceptServices = Pick<
 >;
 
 /** Codes that mean a faulty signature; the other refusals do not concern it. */
-const verificationFailureCodes: ReadonlySet<string> = new Set([
+const VERIFICATION_FAILURE_CODES: ReadonlySet<string> = new Set([
   "receipt.suite",
   "receipt.key_missing",
   "receipt.signature_invalid",
@@ -106,7 +106,7 @@ export async function acceptReceipt(
   if (!verdict.valid) {
     const isWrongAgent = !isExecutor && verdict.code === "receipt.key_missing";
     const code = isWrongAgent ? "receipt.wrong_agent" : verdict.code;
-    const event = verificationFailureCodes.has(code)
+    const event = VERIFICATION_FAILURE_CODES.has(code)
       ? "receipt.verification_failed"
       : "receipt.refused";
     log.warn(event, { correlationId: taskId, code });
