@@ -35,6 +35,8 @@ export function createRunningTasks(parts: {
   return {
     async runWork(work, caller, signal) {
       const task = buildTask(work, runtime);
+      const { wallClockMs } = task;
+      const dueAt = wallClockMs === undefined ? undefined : runtime.now() + wallClockMs;
       const taskController = new AbortController();
       const signals = [
         stopping.signal,
@@ -53,7 +55,7 @@ export function createRunningTasks(parts: {
       controllers.set(task.taskId, taskController);
       unfinished.add(running);
       try {
-        return await running;
+        return { ...(await running), ...(dueAt !== undefined && { dueAt }) };
       } finally {
         controllers.delete(task.taskId);
         unfinished.delete(running);

@@ -10,6 +10,8 @@ import type { Timeline } from "./ledger/timeline.ts";
 export interface SignedWork {
   readonly receipt: ExecutionReceipt;
   readonly ledger?: SignedLedger;
+  /** The time at which the relay ends the claim, by this agent's clock; undefined if no time is known. */
+  readonly dueAt?: number;
 }
 
 /** The parts of an execution that are signed beside its outcome; a refused task has none of them. */

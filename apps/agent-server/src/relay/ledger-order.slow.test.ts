@@ -95,3 +95,23 @@ test.each(transports)(
   },
   60_000,
 );
+
+test("E17: an agent that is late only for its ledger is no no-show", async () => {
+  const agent = await startOverSocket(() => new Promise(() => {}));
+  closing.push(agent.stop);
+  const { agentId } = agent.agent.identity;
+  const payer = createTestIdentity().agentId;
+  await relay.operator.deposit({ params: { agentId: payer }, body: { amount: 5 } });
+  const submitted = await relay.operator.submitTask({
+    params: { agentId },
+    body: { prompt: "hi", submitted_by: payer, max_budget: 1, wall_clock_ms: 3_000 },
+  });
+  if (!submitted.ok) throw new Error(submitted.message);
+  const params = { agentId, taskId: submitted.body.task_id };
+  await expect
+    .poll(async () => await relay.operator.getTask({ params }), { timeout: 20_000 })
+    .toMatchObject({ body: { task: { status: "completed" } } });
+  const evidence = await relay.operator.getEvidence({ params });
+  expect(evidence).toMatchObject({ ok: true, body: { settlements: [{ amount_settled: 1 }] } });
+  expect(evidence).not.toHaveProperty("body.no_shows");
+}, 60_000);

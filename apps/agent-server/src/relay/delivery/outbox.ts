@@ -46,13 +46,16 @@ export function createOutbox({ sender, store, runtime }: OutboxParts): Outbox {
   const pauses = createPauses(runtime);
   let stopped = false;
 
-  function startDelivery(pendingReceipt: PendingReceipt, saved: Promise<void>): Delivery {
+  function startDelivery(
+    pendingReceipt: PendingReceipt,
+    { dueAt, saved }: { dueAt?: number | undefined; saved: Promise<void> },
+  ): Delivery {
     const { task_id: taskId } = pendingReceipt.receipt;
     const { promise: ledgerTried, resolve: onLedgerTried } = Promise.withResolvers<void>();
     if (pendingReceipt.ledger === undefined) onLedgerTried();
     const delivery: Delivery = { pendingReceipt, ledgerTried, done: Promise.resolve() };
     pending.set(taskId, delivery);
-    const documents = listDocuments(pendingReceipt, { sender, onLedgerTried });
+    const documents = listDocuments(pendingReceipt, { sender, dueAt, onLedgerTried });
     delivery.done = deliverDocuments(documents, { taskId, saved })
       .catch((cause: unknown) => {
         runtime.log("error", "receipt.failed", { correlationId: taskId, cause: String(cause) });
@@ -93,11 +96,14 @@ export function createOutbox({ sender, store, runtime }: OutboxParts): Outbox {
     async deliver(work, targetAgentId) {
       const underWay = pending.get(work.receipt.task_id);
       if (underWay !== undefined) return underWay.ledgerTried;
-      const pendingReceipt = { ...withoutLedgerIfCrowded(work), targetAgentId };
-      return startDelivery(pendingReceipt, store.save(pendingReceipt)).ledgerTried;
+      const { dueAt, ...documents } = work;
+      const pendingReceipt = { ...withoutLedgerIfCrowded(documents), targetAgentId };
+      return startDelivery(pendingReceipt, { dueAt, saved: store.save(pendingReceipt) })
+        .ledgerTried;
     },
     resume(left) {
-      for (const pendingReceipt of left) startDelivery(pendingReceipt, Promise.resolve());
+      for (const pendingReceipt of left)
+        startDelivery(pendingReceipt, { saved: Promise.resolve() });
     },
     findReceipt: (taskId) => pending.get(taskId)?.pendingReceipt.receipt,
     flush: () => pauses.end("unreachable"),
@@ -118,11 +124,15 @@ export function createOutbox({ sender, store, runtime }: OutboxParts): Outbox {
 /** The ledger is first, because a settlement names the one that is stored when the receipt arrives. */
 function listDocuments(
   { receipt, ledger, targetAgentId }: PendingReceipt,
-  { sender, onLedgerTried }: Pick<OutboxParts, "sender"> & { onLedgerTried: () => void },
+  {
+    sender,
+    dueAt,
+    onLedgerTried,
+  }: Pick<OutboxParts, "sender"> & { dueAt: number | undefined; onLedgerTried: () => void },
 ): readonly Document[] {
   const post = () => sender.post(receipt, targetAgentId);
   const document: Document = { name: "receipt", post };
   if (ledger === undefined) return [document];
-  const postLedger = () => sender.postLedger(ledger).finally(onLedgerTried);
+  const postLedger = () => sender.postLedger(ledger, dueAt).finally(onLedgerTried);
   return [{ name: "ledger", post: postLedger }, document];
 }

@@ -50,8 +50,8 @@ test("E16: ledgers use at most a third of what the relay lets one address write"
     runtime: { ...createSystemRuntime(silentLog), now: () => now },
   });
   const postMany = async () => {
-    for (let i = 0; i < 40; i++) await postLedger(buildTestLedger("t"));
-    return postLedger(buildTestLedger("t"));
+    for (let i = 0; i < 40; i++) await postLedger(buildTestLedger("t"), undefined);
+    return postLedger(buildTestLedger("t"), undefined);
   };
   expect(await postMany()).toMatchObject({ ok: false, status: 429, retryAfterSeconds: 60 });
   expect(stored).toBe(limits.tiers.write / 3);
@@ -60,7 +60,31 @@ test("E16: ledgers use at most a third of what the relay lets one address write"
   expect(stored).toBe((limits.tiers.write / 3) * 2);
   // The clock jumps back for a day, and the agent must not wait for it.
   now -= 86_400_000;
-  expect(await postLedger(buildTestLedger("t"))).toMatchObject({ ok: true });
+  expect(await postLedger(buildTestLedger("t"), undefined)).toMatchObject({ ok: true });
+});
+
+test.each([
+  ["without a due time", undefined, 5_000],
+  ["long before its task is due", 60_000, 5_000],
+  ["3 s before its task is due", 3_000, 1_500],
+  ["after its task was due", -1, 5_000],
+])("E17: a ledger %s is waited for a part of the time that is left", async (_, left, timeoutMs) => {
+  const now = 1_000_000;
+  const given: unknown[] = [];
+  const client: Pick<RelayClient, "storeLedger"> = {
+    storeLedger: async ({ body: { goal_id, content_hash } }, options) => {
+      given.push(options);
+      return { ok: true, status: 201, body: { goal_id, content_hash, stored_at: now } };
+    },
+  };
+  const { postLedger } = createReceiptSender({
+    agentId: "self",
+    send: () => ({ ok: false, code: "socket.not_ready" }),
+    client: () => client as RelayClient,
+    runtime: { ...createSystemRuntime(silentLog), now: () => now },
+  });
+  await postLedger(buildTestLedger("t"), left === undefined ? undefined : now + left);
+  expect(given).toEqual([{ timeoutMs }]);
 });
 
 describe("a receipt goes", () => {

@@ -17,8 +17,14 @@ export interface ReceiptSender {
     receipt: ExecutionReceipt,
     targetAgentId: string | undefined,
   ) => Promise<SendReceiptResult>;
-  /** Makes one attempt over HTTP, unless too many ledgers were posted just now. */
-  readonly postLedger: (ledger: SignedLedger) => Promise<SendReceiptResult>;
+  /**
+   * Makes one attempt over HTTP, unless too many ledgers were posted just now. It ends well before `dueAt`, if
+   * that lies ahead, because the receipt that is due then comes after it.
+   */
+  readonly postLedger: (
+    ledger: SignedLedger,
+    dueAt: number | undefined,
+  ) => Promise<SendReceiptResult>;
   /** Receives the relay's messages on the socket. */
   readonly onMessage: (message: ServerMessage) => void;
   /** Sends the receipts that the lost socket did not answer over HTTP at once. */
@@ -30,6 +36,12 @@ const SOCKET_ANSWER_TIMEOUT_MS = 15_000;
 
 /** A receipt, which is worth money, waits for the answer to its ledger. */
 const LEDGER_TIMEOUT_MS = 5_000;
+
+/** Returns how long a ledger may be waited for: at most half of the time that is left for its receipt. */
+function calculateLedgerTimeout(dueAt: number | undefined, now: number): number {
+  const left = (dueAt ?? now) - now;
+  return left > 0 ? Math.min(LEDGER_TIMEOUT_MS, left / 2) : LEDGER_TIMEOUT_MS;
+}
 
 /** All writes from one address share the relay's limit, and a ledger is the least urgent of them. */
 const LEDGER_PACE = { limit: limits.tiers.write / 3, windowMs: limits.rateWindowMs };
@@ -77,13 +89,14 @@ export function createReceiptSender(parts: {
   return {
     post: async (receipt, agentId) =>
       (await sendOverSocket(receipt)) ?? (await sendOverHttp(receipt, agentId)),
-    async postLedger(ledger) {
+    async postLedger(ledger, dueAt) {
       const relay = client();
       if (relay === undefined) return NOT_REACHED_REFUSAL;
       if (!ledgerPace.isFree()) return PACED_REFUSAL;
       ledgerPace.count();
       const request = { params: { agentId: self }, body: ledger };
-      const answer = await relay.storeLedger(request, { timeoutMs: LEDGER_TIMEOUT_MS });
+      const timeoutMs = calculateLedgerTimeout(dueAt, runtime.now());
+      const answer = await relay.storeLedger(request, { timeoutMs });
       return answer.ok ? { ok: true, status: "stored" } : answer;
     },
     onDown() {
