@@ -257,6 +257,14 @@ describe("CR4, CR13 a ledger is refused and not stored", () => {
     expect((await readStored()).status).toBe(404);
   });
 
+  test("a ledger is refused when other digits stand for one of its numbers, because its text is kept", async () => {
+    const raw = JSON.stringify({ ...createLedger(agent, GOAL), order_id: 2 ** 53 });
+    const changed = raw.replace("740992", "740993");
+    expect(await storeText(changed)).toMatchObject(refusal(400, "ledger.malformed"));
+    expect((await readStored()).status).toBe(404);
+    expect(await storeText(raw)).toMatchObject({ status: 201 });
+  });
+
   test("a ledger is refused when another agent signed it", async () => {
     const other = await t.createAgent();
     const forged = createLedger({ ...agent, secretKey: other.secretKey }, GOAL);

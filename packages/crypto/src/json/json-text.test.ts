@@ -26,7 +26,9 @@ describe("JSON texts", () => {
     '{"a":9007199254740993}',
     "[-9007199254740993]",
     "1152921504606846976",
-    '{"a":100000000000000000000000}',
+    '{"a":1000000000000000000001}',
+    '{"a":123456789012345678901234}',
+    "1" + "0".repeat(400),
   ])("the JSON text %s is refused", (text) => {
     expect(parseJsonText(text)).toBeNull();
   });
@@ -37,11 +39,27 @@ describe("JSON texts", () => {
     [
       String.raw`{"a":1,"x\\":{"order\u005fid" : [7, 9007199254740993]},"b":9007199254740993}`,
       "order_id",
-      "must be an integer below 2^53, or be written as in canonical JSON",
+      "must be an integer below 2^53, or have the digits of its canonical JSON",
     ],
-    ["-9007199254740993", "", "must be an integer below 2^53, or be written as in canonical JSON"],
+    [
+      '{"list":[{"b":1},[],9007199254740993]}',
+      "list",
+      "must be an integer below 2^53, or have the digits of its canonical JSON",
+    ],
+    [
+      '{"a":{"b":[{}]},"c":[{"d":{"e":1}},[9007199254740993]]}',
+      "c",
+      "must be an integer below 2^53, or have the digits of its canonical JSON",
+    ],
+    [
+      "-9007199254740993",
+      "",
+      "must be an integer below 2^53, or have the digits of its canonical JSON",
+    ],
   ])("the fault of the JSON text %s names the member", (text, path, message) => {
-    expect(readJsonText(text)).toEqual({ fault: { path, message } });
+    expect(readJsonText(text)).toEqual({
+      fault: { path, message, isJson: message !== "must be JSON" },
+    });
   });
 
   test.each([
@@ -51,6 +69,8 @@ describe("JSON texts", () => {
     "0.30000000000000004",
     "9007199254740993.5",
     "1e+30",
+    "1000000000000000000000",
+    "-1234500000000000000000000",
     "123456789012345678e2",
   ])("the JSON text %s has one spelling, or is no integer", (text) => {
     expect(parseJsonText(text)).toEqual({ value: JSON.parse(text) as unknown });

@@ -2,6 +2,8 @@
 export interface JsonTextFault {
   readonly path: string;
   readonly message: string;
+  /** Whether the text is JSON at all, so that another reader would accept it. */
+  readonly isJson: boolean;
 }
 
 /**
@@ -16,8 +18,8 @@ export function parseJsonText(text: string): { readonly value: unknown } | null 
 /**
  * Parses a JSON text that may be signed. Refuses one that is not JSON and one that readers understand in
  * different ways, because a signature over it would be ambiguous: if an object names a member twice, or
- * if an integer has more digits than a double keeps (RFC 8785, I-JSON). Such an integer is accepted in
- * its canonical spelling alone, so that no other digits stand for the same number.
+ * if an integer has more digits than a double keeps (RFC 8785, I-JSON). Such an integer is accepted only
+ * as the number that its canonical spelling states, so that no other digits stand for the same number.
  */
 export function readJsonText(
   text: string,
@@ -26,16 +28,16 @@ export function readJsonText(
   try {
     value = JSON.parse(text);
   } catch {
-    return { fault: { path: "", message: "must be JSON" } };
+    return { fault: { path: "", message: "must be JSON", isJson: false } };
   }
   const written = scanText(text);
   if (written.inexact !== undefined) {
-    const message = "must be an integer below 2^53, or be written as in canonical JSON";
-    return { fault: { path: written.inexact, message } };
+    const message = "must be an integer below 2^53, or have the digits of its canonical JSON";
+    return { fault: { path: written.inexact, message, isJson: true } };
   }
-  return countMembers(value) === written.members
-    ? { value }
-    : { fault: { path: "", message: "must be JSON in which no object repeats a member" } };
+  if (countMembers(value) === written.members) return { value };
+  const message = "must be JSON in which no object repeats a member";
+  return { fault: { path: "", message, isJson: true } };
 }
 
 /** Counts the members of all objects in a parsed value. */
@@ -54,12 +56,13 @@ function countMembers(root: unknown): number {
 
 /**
  * Counts the colons outside strings of a text that is JSON, because a repeated name has two of them but
- * is one member when parsed, and finds the name before the first integer that has no exact value.
+ * is one member when parsed, and finds the member of the first integer that has no exact value.
  */
 function scanText(text: string): { readonly members: number; readonly inexact?: string } {
   let members = 0;
   let name = "";
   let string = "";
+  const outerNames: string[] = [];
   for (let at = 0; at < text.length; at += 1) {
     const unit = text[at]!;
     if (unit === ":") {
@@ -69,6 +72,10 @@ function scanText(text: string): { readonly members: number; readonly inexact?: 
       const closing = findClosingQuote(text, at);
       string = text.slice(at, closing + 1);
       at = closing;
+    } else if (unit === "{" || unit === "[") {
+      outerNames.push(name);
+    } else if (unit === "}" || unit === "]") {
+      name = outerNames.pop() ?? "";
     } else if (unit >= "0" && unit <= "9") {
       const number = readNumber(text, at);
       if (isInexactInteger(number))
@@ -89,7 +96,15 @@ function readNumber(text: string, at: number): string {
 
 /** Every integer of at most 15 digits is read exactly. */
 function isInexactInteger(number: string): boolean {
-  return number.length > 15 && /^\d+$/.test(number) && String(Number(number)) !== number;
+  return number.length > 15 && /^\d+$/.test(number) && spellDigits(Number(number)) !== number;
+}
+
+/** Returns the canonical spelling of an integer, `1e+21` as its digits. */
+function spellDigits(integer: number): string {
+  const [mantissa = "", exponent] = String(integer).split("e+");
+  if (exponent === undefined) return mantissa;
+  const [first = "", rest = ""] = mantissa.split(".");
+  return first + rest.padEnd(Number(exponent), "0");
 }
 
 function findClosingQuote(text: string, opening: number): number {
