@@ -1,4 +1,10 @@
-import { canonicalize, isJsonObject, parseJsonText, sha256Hex } from "@agent/crypto";
+import {
+  canonicalize,
+  isJsonObject,
+  readJsonText,
+  sha256Hex,
+  unlessMalformed,
+} from "@agent/crypto";
 import {
   type LogEntry,
   openCheckpoint,
@@ -7,6 +13,7 @@ import {
   verifyEntryInclusion,
   type VerifierKey,
 } from "@agent/transparency";
+import { describeTextFault } from "../shared/format/describe-text-fault.ts";
 import { fetchBytes } from "./fetch-bytes.ts";
 
 export type ProveArtifactResult =
@@ -18,7 +25,11 @@ export type ProveArtifactResult =
     }
   | { readonly ok: false; readonly reason: string };
 
-const refuse = (reason: string): ProveArtifactResult => ({ ok: false, reason });
+type ListHashesResult =
+  | { readonly ok: true; readonly hashes: readonly string[] }
+  | { readonly ok: false; readonly reason: string };
+
+const refuse = (reason: string) => ({ ok: false, reason }) as const;
 
 /**
  * Asks the relay for the proof that an artifact is in its log, and verifies it here. `text` is the JSON of
@@ -28,10 +39,10 @@ export async function proveArtifact(
   text: string,
   logKey: VerifierKey,
 ): Promise<ProveArtifactResult> {
-  const hashes = listHashes(text.trim());
-  if (hashes.length === 0) return refuse("This is neither a JSON object nor 64 hex digits.");
+  const listed = listHashes(text.trim());
+  if (!listed.ok) return listed;
   try {
-    for (const hash of hashes) {
+    for (const hash of listed.hashes) {
       const { status, bytes } = await fetchBytes(`log/v1/proof?artifact=${hash}`);
       if (status === 409) return refuse("No head covers it yet. Try again in a second.");
       if (status === 429) return refuse("Too many requests. Try again in a minute.");
@@ -44,14 +55,19 @@ export async function proveArtifact(
 }
 
 /** A record that a relay signs when it is read is logged without its signature. */
-function listHashes(text: string): string[] {
-  if (/^[0-9a-f]{64}$/.test(text)) return [text];
-  const value = parseJsonText(text)?.value;
-  if (!isJsonObject(value)) return [];
-  const { signature, ...unsigned } = value;
-  return (signature === undefined ? [value] : [value, unsigned]).map((artifact) =>
-    sha256Hex(canonicalize(artifact)),
-  );
+function listHashes(text: string): ListHashesResult {
+  if (/^[0-9a-f]{64}$/.test(text)) return { ok: true, hashes: [text] };
+  const read = readJsonText(text);
+  if ("fault" in read && read.fault.isJson) return refuse(describeTextFault(read.fault));
+  if ("fault" in read || !isJsonObject(read.value)) {
+    return refuse("This is neither a JSON object nor 64 hex digits.");
+  }
+  const { signature, ...unsigned } = read.value;
+  const artifacts = signature === undefined ? [read.value] : [read.value, unsigned];
+  const hashes = unlessMalformed(() => artifacts.map((each) => sha256Hex(canonicalize(each))));
+  return hashes === undefined
+    ? refuse("It has no canonical JSON, so no log holds it.")
+    : { ok: true, hashes };
 }
 
 function verifyProof(bytes: Uint8Array, hash: string, logKey: VerifierKey): ProveArtifactResult {

@@ -134,6 +134,8 @@ function ApprovalArticle({ approval, onVoted }: { approval: ShownApproval; onVot
 const VERDICTS: { readonly [Verdict in ArgumentsVerdict]: string } = {
   same: "✓ These are the arguments of this call.",
   different: "✗ The call has other arguments than these.",
+  ambiguous:
+    "✗ These can be read in two ways: a member stands twice, or a number has more digits than the call keeps.",
   not_json: '✗ Arguments are a JSON object, such as {"amount": 5}.',
 };
 

@@ -12,6 +12,9 @@ test.each([
   ['["ann"]', "not_json"],
   ["ann", "not_json"],
   ["", "not_json"],
+  ['{"id":9007199254740993}', "ambiguous"],
+  ['{"amount":50,"amount":5,"to":"ann"}', "ambiguous"],
+  [String.raw`{"to":"\ud800"}`, "different"],
 ])("the arguments %s are %s", (text, verdict) => {
   expect(compareArguments(text, argsHash)).toBe(verdict);
 });

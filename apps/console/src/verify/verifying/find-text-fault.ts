@@ -1,4 +1,5 @@
 import { readJsonText } from "@agent/crypto";
+import { describeTextFault } from "../../shared/format/describe-text-fault.ts";
 
 /** The place at which a file cannot be read. */
 export interface TextFault {
@@ -57,9 +58,8 @@ export function findJsonFault(text: string): TextFault {
     };
   }
   const read = readJsonText(text);
-  const { path, message } = "fault" in read ? read.fault : { path: "", message: "must be JSON" };
-  const subject = path === "" ? "It" : `The member ${path}`;
-  return { line: null, byte: null, reason: `${subject} ${message}.` };
+  const reason = "fault" in read ? describeTextFault(read.fault) : "The text is not JSON.";
+  return { line: null, byte: null, reason };
 }
 
 /** Reads the offset from the messages of the engines, which differ. */

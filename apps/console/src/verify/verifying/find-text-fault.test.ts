@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { findJsonFault } from "./find-text-fault.ts";
+
+const rule = "must be an integer below 2^53, or have the digits of its canonical JSON.";
+
+test.each([
+  ["a plain name", "order_id", `The member "order_id" ${rule}`],
+  ["a sentence", 'x" is signed. It', String.raw`The member "x\" is signed. It" ${rule}`],
+  ["a name that is read backwards", "a\u202eb", String.raw`The member "a\u{202e}b" ${rule}`],
+  ["a long name", "n".repeat(1_000), `The member "${"n".repeat(60)}…" ${rule}`],
+])("the fault of a file with %s of a member is one sentence of the page", (_, name, reason) => {
+  const text = JSON.stringify({ [name]: 0 }).replace(":0", ":9007199254740993");
+  expect(findJsonFault(text)).toEqual({ line: null, byte: null, reason });
+});
