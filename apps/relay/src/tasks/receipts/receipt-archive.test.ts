@@ -1,5 +1,6 @@
 import { canonicalize } from "@agent/crypto";
 import { createReceipt, type TestAgent } from "@agent/testkit";
+import { verifyArtifact } from "@agent/verify";
 import type { ArchivedReceipt } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -67,6 +68,22 @@ describe("receipts as they arrived", () => {
       ...JSON.parse('{"__proto__": {"a": 1}, "later": [1e2]}'),
     });
     expect(await bytesOf(archive(worker, `/${task.task_id}`))).toEqual(["application/json", raw]);
+  });
+
+  // The relay accepts such a text as every parser of doubles reads it, and verifiers refuse it.
+  test.each<[string, (text: string) => string]>([
+    ["a number that other digits stand for", (text) => text.replace("740992", "740993")],
+    ["a member twice", (text) => text.replace("{", '{"order_id":1,')],
+  ])("a paid receipt whose text has %s is returned as a text that verifies", async (_, change) => {
+    const { task } = await deliver((receipt) => change(JSON.stringify(receipt)), {
+      ...({ order_id: 2 ** 53 } as object),
+    });
+    const [, bytes] = await bytesOf(archive(worker, `/${task.task_id}`));
+    expect(verifyArtifact(bytes, { publicKey: worker.publicKey })).toMatchObject({
+      kind: "receipt",
+      valid: true,
+    });
+    expect(bytes).toBe(canonicalize(JSON.parse(bytes)));
   });
 
   test("a receipt with a byte order mark, which would be lost, is refused", async () => {

@@ -1,6 +1,8 @@
+import { canonicalize, parseJsonText } from "@agent/crypto";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import { createPageAnswer, textDescending, type PageQuery } from "../../http/paging/page.ts";
 import type { Services } from "../../services.ts";
+import { parseArchivedReceipt } from "./parse-archived-receipt.ts";
 import { findReceipt, listReceiptsOfAgent } from "./receipt-store.ts";
 
 type ArchiveServices = Pick<Services, "storage">;
@@ -28,6 +30,14 @@ export async function getReceipt(
 ): Promise<Answer<Operations["getReceipt"]>> {
   const archived = await findReceipt(storage.read, taskId);
   return archived?.agent_id === agentId
-    ? { status: 200, body: archived.body }
+    ? { status: 200, body: toVerifiableText(archived.body) }
     : refuse("receipt.not_found");
+}
+
+/**
+ * Returns a text that verifiers read: the one that was posted, unless readers understand it in different ways. The
+ * relay accepts such a text as most parsers read it, and the work was paid by it.
+ */
+function toVerifiableText(body: string): string {
+  return parseJsonText(body) === null ? canonicalize(parseArchivedReceipt(body)) : body;
 }

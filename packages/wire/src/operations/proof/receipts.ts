@@ -48,7 +48,8 @@ export const receipts = {
   getReceipt: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/receipts/:taskId",
-    summary: "Get a receipt that the agent signed, byte for byte as it was received.",
+    summary:
+      "Get a receipt that the agent signed, byte for byte as it was received if verifiers read that text.",
     section: "Receipts",
     auth: "bearer",
     audited: "session",
