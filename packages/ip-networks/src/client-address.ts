@@ -8,7 +8,8 @@ export type FindClientAddress = (
 
 /**
  * Believes X-Forwarded-For only from `trustedProxies` (valid addresses and CIDR ranges): of its entries the last
- * one that is not itself a trusted proxy, because clients can write any further to the left.
+ * one that is not itself a trusted proxy, because clients can write any further to the left. Throws TypeError for a
+ * text that is no address or range.
  */
 export function createClientAddressFinder(trustedProxies: readonly string[]): FindClientAddress {
   const isTrusted = createAddressMatcher(trustedProxies);

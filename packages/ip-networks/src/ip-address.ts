@@ -8,7 +8,7 @@ export interface Cidr {
 
 const mappedIpv4Pattern = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 
-/** Normalises an address: mapped IPv4 in dotted form, IPv6 compressed, without zone. */
+/** Normalises an address: mapped IPv4 in dotted form, IPv6 compressed, without zone. Undefined for any other text. */
 export function canonicalizeAddress(text: string): string | undefined {
   const family = isIP(text);
   if (family === 4) return text;
@@ -21,7 +21,7 @@ export function canonicalizeAddress(text: string): string | undefined {
   return mappedIpv4Pattern.exec(canonical)?.[1] ?? canonical;
 }
 
-/** Parses a range such as `10.0.0.0/8`. A bare address is a range of one. */
+/** Parses a range such as `10.0.0.0/8`. A bare address is a range of one. Undefined for any other text. */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = "", prefixText, ...rest] = text.split("/");
   const network = canonicalizeAddress(address);
@@ -35,7 +35,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return prefix >= 0 && prefix <= bits ? { network, prefix, family } : undefined;
 }
 
-/** Returns a predicate for canonical addresses. The ranges must be valid. */
+/** Returns a predicate for canonical addresses. Throws TypeError for a range that `parseCidr` refuses. */
 export function createAddressMatcher(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const range of ranges) {

@@ -9,7 +9,7 @@ export interface ClientLimit {
 
 /**
  * A network gets the limit of one client so many times. A line of a /48 has 65,536 networks of /64 and would
- * otherwise have as many limits; an honest neighbour in it is refused only beside 16 networks that use all of theirs.
+ * otherwise have as many limits; an honest neighbour in it is refused only when all together use those of 16 clients.
  */
 const MULTIPLES: Readonly<Record<NetworkSize, number>> = {
   address: 1,
