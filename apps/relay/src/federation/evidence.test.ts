@@ -1,3 +1,4 @@
+import { createReceipt } from "@agent/testkit";
 import { verifyArtifact, type EvidenceBundle } from "@agent/verify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -95,6 +96,24 @@ describe("the evidence of a task that a remote agent executed", () => {
     });
     const credited = bundle.postings.filter(({ type, amount }) => type !== "fee" && amount > 0);
     expect(credited).toMatchObject([{ account: `peer:${c.relayId}`, amount: 0.9025 }]);
+  });
+
+  test("E14: a receipt that is too deep for the payer's relay is refused, and the deepest possible one is paid", async () => {
+    const boss = await a.createAgent();
+    await a.deposit(boss, 10);
+    const worker = await b.createWorker(1);
+    await submitToBest(a, boss);
+    const task = await waitForTask(b, worker);
+    const deliver = (levels: number) => {
+      const note = JSON.parse("[".repeat(levels) + "]".repeat(levels)) as unknown;
+      const receipt = createReceipt(worker, task, { note } as object);
+      return b.as(worker, "POST", `/agent/${task.agent_id}/task/${task.task_id}/result`, receipt);
+    };
+    expect(await deliver(63)).toMatchObject({ status: 400, body: { code: "receipt.malformed" } });
+    expect(await deliver(62)).toMatchObject({ status: 200 });
+    await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
+    const { verdict } = await evidenceAt(a, boss.agentId, task.task_id);
+    expect(verdict).toMatchObject({ kind: "bundle", valid: true });
   });
 
   test("the evidence of a free task verifies without a payment", async () => {

@@ -1,4 +1,4 @@
-import { sha256Hex } from "@agent/crypto";
+import { canonicalize, sha256Hex, unlessMalformed } from "@agent/crypto";
 import { parseReceipt, verifyReceiptAsync, type ExecutionReceipt } from "@agent/receipts";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
 import { recordProofByReceipt } from "../../agents/keys/record-proof-by-signature.ts";
@@ -79,7 +79,7 @@ export async function acceptReceipt(
     return refuse("task.not_participant", "a result must come from the executor or the target");
   }
 
-  const parsed = parseBoundedReceipt(value);
+  const parsed = parseBoundedReceipt(value, task);
   if (!parsed.ok) return parsed;
   const { receipt, hash } = parsed;
   if (task.finished_at !== null) return answerFinishedTask(services, task, hash);
@@ -146,13 +146,22 @@ async function recordKeyProof(
   if (public_key !== undefined) await recordProofByReceipt(services, { agent_id, public_key });
 }
 
-function parseBoundedReceipt(value: unknown) {
+function parseBoundedReceipt(value: unknown, task: TaskRow) {
   const parsed = parseReceipt(value);
   if (!parsed.ok) return refuse(parsed.code, `${parsed.path} ${parsed.message}`.trim());
   if (Buffer.byteLength(parsed.receipt.result) > limits.resultBytes) {
     return refuse("receipt.malformed", `result must be at most ${limits.resultBytes} bytes`);
   }
+  if (isFromPeer(task) && !fitsMessage(parsed.receipt)) {
+    const rule = `must be less than ${limits.jsonDepth} levels deep, because another relay pays for it`;
+    return refuse("receipt.malformed", rule);
+  }
   return parsed;
+}
+
+/** Whether the message to the relay of the task can hold the receipt, which is one level deeper there. */
+function fitsMessage(receipt: ExecutionReceipt): boolean {
+  return unlessMalformed(() => canonicalize({ receipt })) !== undefined;
 }
 
 /** Returns the first answer again for the identical receipt; any other one is too late. */
