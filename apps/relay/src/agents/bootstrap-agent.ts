@@ -110,7 +110,9 @@ export async function bindKey(
   const remote = isFirst ? await checkRemoteWork(tx, agent_id, [...former, public_key]) : undefined;
   if (remote?.isBarred && mayBeForeignAgentId(agent_id, caller)) return refuse("agent.key_changed");
   if (decision.kind !== "same") {
-    const inUse = await (isSigned ? checkKeyNotInUse : checkUnprovenKey)(tx, claim);
+    // Claims of others, which cost nothing, must not keep the operator from binding a key.
+    const isTrusted = isSigned || caller.kind === "master";
+    const inUse = await (isTrusted ? checkKeyNotInUse : checkUnprovenKey)(tx, claim);
     if (inUse !== undefined) return inUse;
     await saveAgent(tx, {
       ...(agent ?? createAgentRow(agent_id, now)),

@@ -117,6 +117,22 @@ describe("H22: a key that many ids claim without proof", () => {
     expect(body["entries"]).toHaveLength(limits.unprovenBindings);
   });
 
+  test("H24: the operator binds and registers a key of many claims without proof", async () => {
+    const holder = await claimOften();
+    const { agentId: agent_id, publicKey: public_key } = holder;
+    const endpoint = { endpoint_url: "http://127.0.0.1:1/mcp", capabilities: [] };
+    const registration = { agent_id, public_key, ...endpoint };
+    expect(await t.asOperator("POST", "/api/v1/agents/register", registration)).toMatchObject({
+      status: 200,
+    });
+    const { agentId, publicKey } = createAgentWithKeyOf(t, holder);
+    const claim = { agent_id: agentId, public_key: publicKey };
+    expect(await t.asOperator("POST", "/api/v1/agents/bootstrap", claim)).toMatchObject({
+      status: 201,
+    });
+    expect(await bootstrap(createAgentWithKeyOf(t, holder))).toMatchObject(keyInUse);
+  });
+
   test("H22: a key of many claims is refused as a device's key", async () => {
     const holder = await claimOften();
     const owner = await t.createAgent();
