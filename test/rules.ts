@@ -239,6 +239,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
     "tasks",
     "trust",
     "visibility",
+    "webhooks",
   ],
   "agents/devices/device-store.ts": ["approvals", "identity", "pairing", "realtime", "tasks"],
   "agents/keys/key-store.ts": [

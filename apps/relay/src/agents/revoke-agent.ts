@@ -33,17 +33,16 @@ export async function revokeAgent(
   const revoked = await storage.transaction(async (tx) => {
     const agent = await findAgent(tx, agentId);
     if (agent === undefined) return refuse("agent.not_found");
-    if (agent.revoked_at !== null) {
-      return { ok: true as const, at: agent.revoked_at, webhooks: [] };
-    }
+    // A thief of the key may have added one, and the agent could no longer remove it. Agents that were revoked
+    // by an earlier version still have theirs.
+    const webhooks = await deleteWebhooksByAgent(tx, agentId);
+    if (agent.revoked_at !== null) return { ok: true as const, at: agent.revoked_at, webhooks };
     const revokedRow = { ...agent, registered: 0 as const, revoked_at: now };
     await saveAgent(tx, revokedRow);
     await endAllAgentKeys(tx, agentId, now);
     tx.noteChange("tokens", agentId);
     await deleteListing(tx, agentId);
     await reindexCapabilities(tx, revokedRow, undefined);
-    // A thief of the key may have added one, and the agent could no longer remove it.
-    const webhooks = await deleteWebhooksByAgent(tx, agentId);
     await recordAudit(tx, now, caller, { agentId, action: "agent.revoked", detail: reason });
     return { ok: true as const, at: now, webhooks };
   });

@@ -1,4 +1,5 @@
 import { limits, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { findAgent } from "../agents/store.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
@@ -48,6 +49,9 @@ export async function createWebhook(
     created_at: runtime.now(),
   };
   const stored = await storage.transaction(async (tx) => {
+    // The request may have been let in before the agent was revoked, here or by another process.
+    const agent = await findAgent(tx, agent_id);
+    if (agent !== undefined && agent.revoked_at !== null) return refuse("agent.revoked");
     const own = await listWebhooksByAgent(tx, agent_id);
     if (own.length >= limits.webhooks)
       return refuse("webhook.too_many", `at most ${limits.webhooks} webhooks`);

@@ -4,6 +4,7 @@ import type { TestAgent } from "@agent/testkit";
 import type { Webhook } from "@agent/wire";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createRevocationSql, openEditedRelay } from "../../test/edited-relay.ts";
 import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
@@ -113,6 +114,35 @@ describe("An agent's webhook", () => {
     const { body } = await t.asOperator("GET", path(boss));
     expect(body).toEqual({ webhooks: [] });
     expect((await t.asOperator("GET", path(worker))).body["webhooks"]).toHaveLength(1);
+  });
+
+  test("D14: a webhook that is added while its agent is being revoked is refused", async () => {
+    const token = await t.token(boss);
+    const body = { url, events: everything };
+    // The relay knows the token from here on, and reads nothing to verify it again.
+    expect((await t.request("POST", path(boss), { token, body })).status).toBe(201);
+    const revoked = t.asOperator("POST", `/api/v1/agents/${boss.agentId}/revoke`, {});
+    const added = t.request("POST", path(boss), { token, body });
+    expect(await revoked).toMatchObject({ status: 200 });
+    expect(await added).toMatchObject({ status: 403, body: { code: "agent.revoked" } });
+    expect((await t.asOperator("GET", path(boss))).body).toEqual({ webhooks: [] });
+    await subscribe(worker);
+  });
+
+  test("D14: a second revocation deletes the webhooks that an earlier version left", async () => {
+    const createWebhookSql = ({ agentId }: TestAgent) =>
+      `INSERT INTO webhooks (webhook_id, agent_id, url, secret, events, state, failures, paused_until, created_at)
+       VALUES ('one', '${agentId}', '${url}', 'whsec_', '[]', 'active', 0, 0, 1)`;
+    const edited = await openEditedRelay((agent) =>
+      [createRevocationSql(agent), createWebhookSql(agent)].join(";"),
+    );
+    const list = () => edited.t.asOperator("GET", path(edited.agent));
+    expect((await list()).body["webhooks"]).toHaveLength(1);
+    const revocation = `/api/v1/agents/${edited.agent.agentId}/revoke`;
+    const { body } = await edited.t.asOperator("POST", revocation, {});
+    expect(body).toMatchObject({ revoked: true, revoked_at: 1 });
+    expect((await list()).body).toEqual({ webhooks: [] });
+    await edited.close();
   });
 
   test("a webhook receives no other events and none of other agents", async () => {

@@ -25,6 +25,11 @@ export const webhooksContract: Contract<
       for (let i = 0; i < limits.webhooks; i += 1) await create(t, agentId);
       return create(t, agentId);
     },
+    "agent.revoked": async (t) => {
+      const { agentId } = await t.createAgent();
+      await t.asOperator("POST", `/api/v1/agents/${agentId}/revoke`, {});
+      return create(t, agentId);
+    },
   },
   listWebhooks: { 200: (t) => t.asOperator("GET", path(t.createUnknownAgent().agentId)) },
   deleteWebhook: {
