@@ -1,6 +1,5 @@
 import { limits, type Refusal } from "@agent/wire";
 import type { RequestContext } from "../http/handler.ts";
-import { hasCallerEnded } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { getTask } from "../tasks/reading/get-task.ts";
 import { followEvents } from "../tasks/reading/stream-events.ts";
@@ -25,8 +24,8 @@ export async function pollTask(
 }
 
 /**
- * Returns the task once it has ended, or its state after the longest wait of a poll. A caller whose token may
- * have ended meanwhile is shown the state from before, and can ask again.
+ * Returns the task once it has ended, or its state after the longest wait of a poll. A caller whose token
+ * ended meanwhile is shown the state from before, because the message was sent.
  */
 export async function waitForCompletion(services: Services, call: TaskCall): Promise<PollResult> {
   const { runtime, waiters } = services;
@@ -36,7 +35,7 @@ export async function waitForCompletion(services: Services, call: TaskCall): Pro
     const waitSeconds = (until - runtime.now()) / 1_000;
     if (waitSeconds <= 0) return found;
     const next = await pollTask(services, call, { waitSeconds, after: found.task.event_id ?? 0 });
-    if (hasCallerEnded(call.context.caller)) return found;
+    if (await call.context.hasTokenEnded()) return found;
     found = next;
   }
   return found;

@@ -1,6 +1,6 @@
 import { mintToken } from "@agent/client";
 import type { TestAgent } from "@agent/testkit";
-import { scopes } from "@agent/wire";
+import { limits, scopes } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { serveTestRelay, settleEventLoop, type ServedRelay } from "../../test/devices.ts";
 import { createSeller, submitAcceptedTask, type Delegation } from "../../test/market.ts";
@@ -107,6 +107,29 @@ describe("What a token that has ended still waits for", () => {
     });
   };
 
+  /** Sends a message that waits for the end of its task. */
+  const sendMessage = (token: string) =>
+    t.request("POST", `/a2a/${worker.agentId}`, {
+      token,
+      headers: { "a2a-version": "1.0" },
+      body: {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "SendMessage",
+        params: { message: { messageId: "one", role: "ROLE_USER", parts: [{ text: "work" }] } },
+      },
+    });
+
+  /** Finds the task of a message once it exists. */
+  async function findSentTask(): Promise<Delegation> {
+    const list = () => t.as(worker, "GET", `/agent/${worker.agentId}/tasks`);
+    await vi.waitFor(async () => expect((await list()).body["tasks"]).toHaveLength(2));
+    await settleEventLoop();
+    const tasks = (await list()).body["tasks"] as Delegation[];
+    const { task_id = "" } = tasks.find((each) => each.task_id !== task.task_id) ?? {};
+    return { ...task, task_id, path: `/agent/${worker.agentId}/task/${task_id}` };
+  }
+
   test.each(ways)("D10: a stream of a task shows no further event when %s", async (way) => {
     const authorization = `Bearer ${await createNamedToken(owner, "stolen")}`;
     const answer = await fetch(`${t.baseUrl}${task.path}/events`, { headers: { authorization } });
@@ -131,28 +154,34 @@ describe("What a token that has ended still waits for", () => {
   });
 
   test.each(ways)("D10: an A2A message that waits shows no result when %s", async (way) => {
-    const sent = t.request("POST", `/a2a/${worker.agentId}`, {
-      token: await createNamedToken(owner, "stolen"),
-      headers: { "a2a-version": "1.0" },
-      body: {
-        jsonrpc: "2.0",
-        id: 1,
-        method: "SendMessage",
-        params: { message: { messageId: "one", role: "ROLE_USER", parts: [{ text: "work" }] } },
-      },
-    });
-    const list = () => t.as(worker, "GET", `/agent/${worker.agentId}/tasks`);
-    await vi.waitFor(async () => expect((await list()).body["tasks"]).toHaveLength(2));
-    await settleEventLoop();
-    const tasks = (await list()).body["tasks"] as Delegation[];
-    const { task_id = "" } = tasks.find((each) => each.task_id !== task.task_id) ?? {};
-    task = { ...task, task_id, path: `/agent/${worker.agentId}/task/${task_id}` };
+    const sent = sendMessage(await createNamedToken(owner, "stolen"));
+    task = await findSentTask();
     await endingOf(way).end();
     await complete();
     const { status, text } = await sent;
     expect(status).toBe(200);
     expect(text).toContain("TASK_STATE_SUBMITTED");
     expect(text).not.toContain("a secret");
+  });
+
+  test("D10: an A2A message under another token of the agent shows the result", async () => {
+    const sent = sendMessage(await createNamedToken(owner, "kept"));
+    task = await findSentTask();
+    await endingOf("it is revoked itself").end();
+    await complete();
+    expect((await sent).text).toContain("a secret");
+  });
+
+  test("D10: a long poll whose token expires while another one is revoked shows the result", async () => {
+    const token = await createNamedToken(owner, "kept");
+    await t.clock.advance(limits.tokenLifetimeMs - 1_000);
+    const poll = t.request("GET", `${task.path}?wait=60`, { token });
+    await settleEventLoop();
+    await endingOf("it is revoked itself").end();
+    await t.clock.advance(2_000);
+    await complete();
+    expect(await poll).toMatchObject({ status: 200, body: { task: { status: "completed" } } });
+    expect(await t.request("GET", task.path, { token })).toMatchObject({ status: 401 });
   });
 
   test("D10: a long poll under another token of the agent shows the result", async () => {

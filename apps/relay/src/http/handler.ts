@@ -18,6 +18,8 @@ export interface RequestContext {
   readonly clientIp: () => string;
   /** Fires when the client disconnects and when the operator token of the request is removed. */
   readonly signal: AbortSignal;
+  /** Whether the token of the request was removed or revoked since the request came. */
+  readonly hasTokenEnded: () => Promise<boolean>;
   /** Present with an `Idempotency-Key`; must be called in the transaction of the effect. */
   readonly saveResponse?: SaveResponse;
 }

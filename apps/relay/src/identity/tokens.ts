@@ -7,8 +7,19 @@ import type { Reader } from "../storage/storage.ts";
 import type { AgentCaller } from "./caller.ts";
 import { isRevokedToken } from "./spent-token-store.ts";
 
+/** The state of affairs by which a token is verified. */
+export interface Verification {
+  /** The time, in ms, at which it must not have expired; now, if absent. */
+  readonly at?: number;
+  /** Whether nothing is taken from the cache, because another process may have ended the token just now. */
+  readonly isFresh?: boolean;
+}
+
 export interface TokenVerifier {
-  verify(token: string): Promise<{ readonly ok: true; readonly caller: AgentCaller } | Refusal>;
+  verify(
+    token: string,
+    verification?: Verification,
+  ): Promise<{ readonly ok: true; readonly caller: AgentCaller } | Refusal>;
   /** Drops an agent's tokens from the cache: its key changed, or some of them were revoked. */
   evictAgent(agentId: string): void;
   /** Drops all tokens from the cache. */
@@ -45,9 +56,10 @@ export function createTokenVerifier(options: {
   const evicted = createEvictions(options.now);
 
   const verifier: TokenVerifier = {
-    async verify(token) {
-      const now = options.now();
-      const caller = options.mayCache?.() === false ? undefined : cache.get(token);
+    async verify(token, verification = {}) {
+      const { at: now = options.now(), isFresh = false } = verification;
+      const mayCache = !isFresh && options.mayCache?.() !== false;
+      const caller = mayCache ? cache.get(token) : undefined;
       if (caller !== undefined) {
         if (now < caller.expiresAt) return { ok: true, caller };
         cache.delete(token);
@@ -91,7 +103,7 @@ export function createTokenVerifier(options: {
       );
       if (refused !== undefined) return refused;
       // The key or the device may have ended while this token was verified.
-      if (verifiedCaller.hasEnded()) return verifier.verify(token);
+      if (verifiedCaller.hasEnded()) return verifier.verify(token, verification);
       cache.set(token, verifiedCaller);
       return { ok: true, caller: verifiedCaller };
     },

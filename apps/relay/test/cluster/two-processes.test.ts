@@ -1,4 +1,6 @@
-import { createReceipt, type TestAgent } from "@agent/testkit";
+import { randomBytes } from "node:crypto";
+import { signSuccession } from "@agent/crypto";
+import { createReceipt, createTestAgent, type TestAgent } from "@agent/testkit";
 import { parseVerifierKey } from "@agent/transparency";
 import { verifyArtifact } from "@agent/verify";
 import { runStatement } from "@agent/test-postgres";
@@ -202,6 +204,45 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     expect((await cluster.asOperator(a(), "DELETE", path)).status).toBe(200);
     while ((await reader?.read())?.done === false);
     expect((await call(b(), "GET", "/api/v1/admin/overview", { token })).status).toBe(401);
+  });
+
+  test("D14: a token of a key that one process replaced moves no money at the other", async () => {
+    for (let i = 0; i < 5; i += 1) {
+      const owner = await cluster.createAgent();
+      await cluster.deposit(owner, 10);
+      const [path, token] = [`/api/v1/agents/${owner.agentId}`, await cluster.token(owner)];
+      expect((await call(b(), "GET", `${path}/balance`, { token })).status).toBe(200);
+      const next = createTestAgent({ now: Date.now, randomBytes });
+      const succession = signSuccession({
+        agent_id: owner.agentId,
+        oldSecretKey: owner.secretKey,
+        newSecretKey: next.secretKey,
+        timestamp: Date.now(),
+      });
+      const rotation = { body: { succession } };
+      const rotated = await cluster.as(owner, a(), "POST", `${path}/rotate-key`, rotation);
+      expect(rotated.status).toBe(200);
+      const withdrawal = { amount: 10, destination: "the owner of the key" };
+      const withdraw = (bearer: string) =>
+        call(b(), "POST", `${path}/withdrawals`, { token: bearer, body: withdrawal });
+      expect(await withdraw(token)).toMatchObject({ status: 401 });
+      const renewed = await cluster.token({ ...owner, secretKey: next.secretKey });
+      expect(await withdraw(renewed)).toMatchObject({ status: 201 });
+    }
+  });
+
+  test("D14: a webhook is refused at one process once the other has revoked its agent", async () => {
+    for (let i = 0; i < 5; i += 1) {
+      const agent = await cluster.createAgent();
+      const [path, token] = [`/api/v1/agents/${agent.agentId}`, await cluster.token(agent)];
+      const body = { url: "https://thief.example/hook", events: ["task.completed"] };
+      const added = await call(b(), "POST", `${path}/webhooks`, { token, body });
+      expect(added.status).toBe(201);
+      expect((await cluster.asOperator(a(), "POST", `${path}/revoke`, {})).status).toBe(200);
+      expect((await call(b(), "POST", `${path}/webhooks`, { token, body })).status).toBe(403);
+      const left = await cluster.asOperator(a(), "GET", `${path}/webhooks`);
+      expect(left.body).toEqual({ webhooks: [] });
+    }
   });
 
   test("two processes write nothing after either has acknowledged a freeze", async () => {

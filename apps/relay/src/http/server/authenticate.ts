@@ -6,10 +6,15 @@ import {
   type Operation,
   type Refusal,
 } from "@agent/wire";
-import type { Caller, OperatorCaller } from "../../identity/caller.ts";
+import {
+  anonymousCaller,
+  hasCallerEnded,
+  type Caller,
+  type OperatorCaller,
+} from "../../identity/caller.ts";
 import type { OperatorTokens } from "../../identity/operator-tokens.ts";
 import { isSessionToken, type SessionTokenVerifier } from "../../identity/session-token.ts";
-import type { TokenVerifier } from "../../identity/tokens.ts";
+import type { TokenVerifier, Verification } from "../../identity/tokens.ts";
 
 type CallerResult<R extends Refusal> = { readonly ok: true; readonly caller: Caller } | R;
 
@@ -21,7 +26,10 @@ interface TokenReaders {
 
 /** Authenticates a bearer token of the operator or of a device (docs/decisions.md, 2). */
 export function createAuthenticator({ operatorTokens, tokens, consoleSessions }: TokenReaders) {
-  return async function authenticate(header: string | undefined): Promise<CallerResult<Refusal>> {
+  return async function authenticate(
+    header: string | undefined,
+    verification?: Verification,
+  ): Promise<CallerResult<Refusal>> {
     if (header === undefined) return refuse("auth.missing");
     const bearer = /^Bearer (\S+)$/i.exec(header)?.[1];
     if (bearer === undefined) {
@@ -32,7 +40,9 @@ export function createAuthenticator({ operatorTokens, tokens, consoleSessions }:
     const operator = operatorTokens.find(bearer, looksSigned);
     if (operator !== undefined) return { ok: true, caller: operator };
     if (!looksSigned) return refuse("auth.unknown_token");
-    return isSessionToken(bearer) ? consoleSessions.verify(bearer) : tokens.verify(bearer);
+    return isSessionToken(bearer)
+      ? consoleSessions.verify(bearer)
+      : tokens.verify(bearer, verification);
   };
 }
 
@@ -40,6 +50,45 @@ export function createAuthenticator({ operatorTokens, tokens, consoleSessions }:
 function isOtherScheme(header: string): boolean {
   const scheme = /^([\w-]+) /.exec(header)?.[1]?.toLowerCase();
   return scheme !== undefined && scheme !== "bearer";
+}
+
+type Authenticate = ReturnType<typeof createAuthenticator>;
+type Identified = Awaited<ReturnType<Authenticate>>;
+
+interface Authenticator {
+  readonly authenticate: Authenticate;
+}
+
+/** Authenticates the caller where the operation's row requires one. */
+export async function identifyCaller(
+  { authenticate }: Authenticator,
+  { auth, readsCaller }: Operation,
+  header: string | undefined,
+): Promise<Identified> {
+  if (readsCaller === true && header !== undefined) {
+    const known = await authenticate(header);
+    return known.ok ? known : { ok: true, caller: anonymousCaller };
+  }
+  // A relay signs the body, so its signature is checked after the body was read.
+  if (auth === "public" || auth === "peer") return { ok: true, caller: anonymousCaller };
+  return authenticate(header);
+}
+
+/** The credentials of a request that has taken some time. */
+interface OlderRequest extends Verification {
+  readonly header: string | undefined;
+  /** The time at which the request came: a token that only expired since has not ended. */
+  readonly at: number;
+}
+
+/** Authenticates a caller again whose token may have ended since. */
+export function identifyAgain(
+  { authenticate }: Authenticator,
+  caller: Caller,
+  { header, ...verification }: OlderRequest,
+): Identified | Promise<Identified> {
+  const mayHaveEnded = hasCallerEnded(caller) || (verification.isFresh && caller.kind === "agent");
+  return mayHaveEnded ? authenticate(header, verification) : { ok: true, caller };
 }
 
 /** Checks a console session by the level of the operation; the operator's own token may do everything. */

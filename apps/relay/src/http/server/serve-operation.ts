@@ -8,10 +8,15 @@ import {
   type Refusal,
 } from "@agent/wire";
 import type { Context } from "hono";
-import { anonymousCaller, hasCallerEnded, type Caller } from "../../identity/caller.ts";
+import type { Caller } from "../../identity/caller.ts";
 import { ACT_REASON_HEADER, readActReason } from "../../identity/read-act-reason.ts";
 import type { Runtime } from "../../runtime.ts";
-import { authorize, type createAuthenticator } from "./authenticate.ts";
+import {
+  authorize,
+  identifyAgain,
+  identifyCaller,
+  type createAuthenticator,
+} from "./authenticate.ts";
 import { parseJsonObject, readBodyText, readPlainText } from "./body.ts";
 import type { Handler, Handlers, RequestContext } from "../handler.ts";
 import type { Idempotency, SaveResponse } from "./idempotency.ts";
@@ -72,11 +77,11 @@ interface Exchange {
   /** The parameters of the path. */
   readonly params: Record<string, string>;
   readonly id: string;
+  /** The time at which the request came, in ms. */
+  readonly receivedAt: number;
   /** The headers of the response; a step may add its own. */
   readonly headers: ResponseHeaders;
 }
-
-type Identified = Awaited<ReturnType<ServeOptions["authenticate"]>>;
 
 /** The parts of a request that its operation declares. */
 interface Input {
@@ -109,6 +114,7 @@ export function serveOperation(
         operation,
         params: c.req.param(),
         id,
+        receivedAt: runtime.now(),
         headers,
       });
       return operationResponse(operation, result, { id, headers });
@@ -129,7 +135,8 @@ export function serveOperation(
 async function runSteps(options: ServeOptions, exchange: Exchange): Promise<OperationResult> {
   const limited = limitRate(options, exchange);
   if (limited !== undefined) return limited;
-  const identified = await identifyCaller(options, exchange);
+  const header = exchange.c.req.header("authorization");
+  const identified = await identifyCaller(options, exchange.operation, header);
   if (!identified.ok) return identified;
   const { caller } = identified;
   const record = createActRecorder(options, exchange, caller);
@@ -137,8 +144,11 @@ async function runSteps(options: ServeOptions, exchange: Exchange): Promise<Oper
   if (forbidden !== undefined) return record({}, () => forbidden);
   const input = await readInput(exchange);
   if (!input.ok) return record({}, () => input);
-  // A body can take half a minute to arrive, and a token can end meanwhile.
-  const current = await identifyAgain(options, exchange, caller);
+  // A body can take half a minute to arrive, and a token can end meanwhile. A single-use operation, such as a
+  // withdrawal, asks the database, because another process may have revoked the token a moment ago.
+  const again = { header, at: exchange.receivedAt };
+  const isFresh = exchange.operation.singleUse === true;
+  const current = await identifyAgain(options, caller, { ...again, isFresh });
   if (!current.ok) return record({}, () => current);
   const used = await checkToken(options, exchange, current.caller);
   if (used !== undefined) return record({}, () => used);
@@ -146,19 +156,8 @@ async function runSteps(options: ServeOptions, exchange: Exchange): Promise<Oper
   const answer = await record(input.parsed.body, run);
   if (exchange.operation.method !== "GET") return answer;
   // A long poll may have waited a minute for what it shows.
-  const reader = await identifyAgain(options, exchange, current.caller);
+  const reader = await identifyAgain(options, current.caller, again);
   return reader.ok ? answer : reader;
-}
-
-/** Authenticates a caller again whose token may have ended since. */
-function identifyAgain(
-  { authenticate }: ServeOptions,
-  { c }: Exchange,
-  caller: Caller,
-): Identified | Promise<Identified> {
-  return hasCallerEnded(caller)
-    ? authenticate(c.req.header("authorization"))
-    : { ok: true, caller };
 }
 
 type Run = () => Promise<OperationResult> | OperationResult;
@@ -192,26 +191,6 @@ function limitRate(
   Object.assign(headers, buildRateLimitHeaders(tier, decision));
   if (decision.allowed) return undefined;
   return { ...refuse("rate.exceeded"), retryAfterSeconds: decision.retryAfterSeconds };
-}
-
-/** Authenticates the caller where the operation's row requires one. */
-function identifyCaller(
-  options: ServeOptions,
-  { c, operation: { auth, readsCaller } }: Exchange,
-): Identified | Promise<Identified> {
-  const header = c.req.header("authorization");
-  if (readsCaller === true && header !== undefined) return identifyIfKnown(options, header);
-  // A relay signs the body, so its signature is checked after the body was read.
-  if (auth === "public" || auth === "peer") return { ok: true, caller: anonymousCaller };
-  return options.authenticate(header);
-}
-
-async function identifyIfKnown(
-  { authenticate }: ServeOptions,
-  header: string,
-): Promise<Identified> {
-  const known = await authenticate(header);
-  return known.ok ? known : { ok: true, caller: anonymousCaller };
 }
 
 function checkAccess(
@@ -262,11 +241,13 @@ function checkToken(
 }
 
 function handle(
-  { handlers, idempotency, clientIp }: ServeOptions,
-  { c, name, operation, params, id }: Exchange,
+  options: ServeOptions,
+  exchange: Exchange,
   caller: Caller,
   { parsed, text, raw }: Input,
 ): Promise<OperationResult> | OperationResult {
+  const { handlers, idempotency, clientIp } = options;
+  const { c, name, operation, params, id, receivedAt } = exchange;
   const handler = handlers[name] as unknown as Handler<Operation>;
   const { raw: request } = c.req;
   const context: RequestContext = {
@@ -278,6 +259,10 @@ function handle(
     raw,
     clientIp: () => clientIp(c),
     signal: combineSignals(request, caller),
+    async hasTokenEnded() {
+      const again = { header: request.headers.get("authorization") ?? undefined, at: receivedAt };
+      return !(await identifyAgain(options, caller, again)).ok;
+    },
   };
   const key = operation.keyed ? c.req.header("idempotency-key") : undefined;
   if (key === undefined) return handler(parsed, context);
