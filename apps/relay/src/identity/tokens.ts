@@ -1,7 +1,7 @@
 import { verifyToken, peekToken } from "@agent/client";
 import { BoundedMap } from "@agent/crypto";
 import { limits, refuse, type Refusal } from "@agent/wire";
-import { findDevice } from "../agents/devices/device-store.ts";
+import { findDevice, listScopes } from "../agents/devices/device-store.ts";
 import { findAgent } from "../agents/store.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { AgentCaller } from "./caller.ts";
@@ -87,7 +87,7 @@ export function createTokenVerifier(options: {
       if (await isRevokedToken(options.read, { agent_id: agentId, jti })) {
         return refuse("auth.token_revoked");
       }
-      const granted = new Set(device.scopes.split(" "));
+      const granted = new Set(listScopes(device));
       const verifiedCaller: AgentCaller = {
         kind: "agent",
         agentId,

@@ -101,6 +101,14 @@ describe("Pairing", () => {
     );
   });
 
+  test("a device that was granted no scopes is listed with none", async () => {
+    const device = await createPairedDevice(t, owner, []);
+    const listed = await t.as(owner, "GET", `/api/v1/agents/${owner.agentId}/devices`);
+    expect(listed.body["devices"]).toContainEqual(
+      expect.objectContaining({ device_id: device.deviceId, scopes: [] }),
+    );
+  });
+
   test("H23: an agent has at most 100 devices that are not revoked", async () => {
     const phone = await createPairedDevice(t, owner);
     for (let i = 2; i < limits.devices; i += 1) await createPairedDevice(t, owner);

@@ -8,7 +8,12 @@ import {
   type Refusal,
   type Scope,
 } from "@agent/wire";
-import { countActiveDevices, findDevice, insertDevice } from "../agents/devices/device-store.ts";
+import {
+  countActiveDevices,
+  findDevice,
+  insertDevice,
+  listScopes,
+} from "../agents/devices/device-store.ts";
 import { checkUnprovenKey } from "../agents/keys/check-key.ts";
 import { findAgent } from "../agents/store.ts";
 import { recordAudit } from "../audit/record-audit.ts";
@@ -85,7 +90,7 @@ async function chooseScopes(
   { readonly ok: true; readonly scopes: readonly Scope[] } | Refusal<"pairing.scope_not_held">
 > {
   const device = caller.kind === "agent" ? await findDevice(read, caller.deviceId) : undefined;
-  const own = new Set(device?.scopes.split(" "));
+  const own = new Set(device && listScopes(device));
   const mayGrant = (scope: Scope) => caller.kind === "master" || isScopeGranted(own, scope);
   const missing = granted?.filter((scope) => !mayGrant(scope)) ?? [];
   if (missing.length > 0) return refuse("pairing.scope_not_held", missing.join(" "));

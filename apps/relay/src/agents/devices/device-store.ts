@@ -20,6 +20,11 @@ export function findDevice(read: Reader, device_id: string): Promise<StoredDevic
   return read.get(deviceById, { device_id });
 }
 
+/** Lists the scopes that tokens of a device may contain; an empty text has none. */
+export function listScopes({ scopes }: Pick<DeviceRow, "scopes">): string[] {
+  return scopes === "" ? [] : scopes.split(" ");
+}
+
 const devicesByAgent = compile<{ agent_id: string }>()(
   queryBuilder
     .selectFrom("devices")

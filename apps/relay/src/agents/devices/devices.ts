@@ -3,7 +3,7 @@ import { refuse, type Answer, type Device, type Operations, type QueryOf } from 
 import { createPageAnswer, textAscending } from "../../http/paging/page.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { DeviceRow } from "../../storage/tables/agents.ts";
-import { listDevicePage, findDevice } from "./device-store.ts";
+import { listDevicePage, findDevice, listScopes } from "./device-store.ts";
 
 export async function getDevice(
   read: Reader,
@@ -26,7 +26,7 @@ export async function listDevices(
     find: (after, limit) => listDevicePage(read, { agent_id, after, limit }),
     keyOf: ({ device_id }) => device_id,
     show: (rows) => ({
-      devices: rows.map((row) => ({ ...toDevice(row), scopes: row.scopes.split(" ") })),
+      devices: rows.map((row) => ({ ...toDevice(row), scopes: listScopes(row) })),
     }),
   });
 }
