@@ -62,4 +62,16 @@ describe("A8: the settlement in a slow answer to a result", () => {
     ]);
     expect(await t.getBalance(worker)).toBe(0);
   });
+
+  test("a result whose settlement was refused for its time is sent again, and then settled", async () => {
+    offsetMs = LIFETIME_MS + 60_000;
+    const { worker } = await returnResult();
+    expect(await t.getBalance(worker)).toBe(0);
+    offsetMs = 0;
+    await t.clock.advance(60_000);
+    await t.relay.tick();
+    await waitUntil(async () => (await t.getBalance(worker)) > 0, "the next answer is booked");
+    expect(await t.getBalance(worker)).toBe(0.9025);
+    expect(await getReconciliation(t)).toMatchObject({ consistent: true, totals: { holds: 0 } });
+  });
 });

@@ -275,6 +275,23 @@ describe("A9: a completed result that its peer has read and not accepted", () =>
     expect(expireInbound({ ...pending, hold: "settled" }, Infinity).hold).toBe("settled");
   });
 
+  it("a result whose settlement was refused for its time is sent again, and is a default if none comes in time", () => {
+    const times = { ...SCHEDULE, sentAt: expiresAt, now: NOW, isSettlementExpired: true };
+    const ended = endReturn(finished(), answered(200), times);
+    expect(ended).toMatchObject({ state: "returning", hold: "open", dueAt: finished().dueAt });
+    expect(applyAnswer(ended, answered(200))).toMatchObject({ state: "completed" });
+    expect(expireInbound(ended, ended.holdUntil).hold).toBe("defaulted");
+    expect(endReturn(finished("failed"), answered(200), times).wasRead).toBeUndefined();
+  });
+
+  it("a peer that answers with expired settlements after the hold has expired gets one more time to settle", () => {
+    const released = expireInbound(finished(), finished().holdUntil);
+    const times = { ...SCHEDULE, sentAt: NOW, now: NOW, isSettlementExpired: true };
+    const ended = awaitLateSettlement(endReturn(released, answered(200), times), released, times);
+    expect(ended).toMatchObject({ state: "completed", hold: "due" });
+    expect(expireInbound(ended, ended.holdUntil).hold).toBe("defaulted");
+  });
+
   it("a completed result stays a default and ends without a receipt if it is refused only afterwards", () => {
     const defaulted = expireInbound(applyAnswer(finished(), answered(202), NOW), Infinity);
     expect(applyAnswer(defaulted, answered(404))).toMatchObject({

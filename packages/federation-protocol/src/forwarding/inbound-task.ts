@@ -126,17 +126,27 @@ export function beginReturn(
  * Applies the peer's answer to a result; any answer that is not final leads to a retry. An answer of
  * 429 or 503 does not count as an attempt, and the next one waits as long as its `Retry-After` says.
  * `sentAt` is the time at which the result was sent, in ms: the peer waits for it until the task's
- * expiry, so a refusal of one that was sent before is not believed.
+ * expiry, so a refusal of one that was sent before is not believed. `isSettlementExpired` says that the answer
+ * contained a settlement of which the time was not accepted. It comes again only with a further answer, so
+ * the result is sent again, unless its hold has expired: a peer must not escape the time to settle by such
+ * answers.
  */
 export function endReturn(
   task: InboundTask,
   delivery: Delivery,
-  schedule: Pick<RetrySchedule, "pauses"> & { readonly sentAt: number; readonly now: number },
+  schedule: Pick<RetrySchedule, "pauses"> & {
+    readonly sentAt: number;
+    readonly now: number;
+    readonly isSettlementExpired?: boolean;
+  },
 ): InboundTask {
   if (task.state !== "returning") return task;
   switch (classifyDelivery(delivery)) {
     case "accepted":
-      return acknowledgeReturn(task);
+      // After the hold has expired, only an acceptance starts the time to settle again.
+      return schedule.isSettlementExpired === true && task.hold !== "released"
+        ? markTaken(task)
+        : acknowledgeReturn(task);
     case "refused":
     case "duplicate":
       return abandonReturn(markRead(task, schedule));
@@ -148,10 +158,14 @@ export function endReturn(
   }
 }
 
-/** An earlier default or a released hold stays as it is. */
 function markRead(task: InboundTask, { sentAt }: { readonly sentAt: number }): InboundTask {
+  return sentAt < task.expiresAt ? markTaken(task) : task;
+}
+
+/** From now on the expired hold is a default. An earlier default or a released hold stays as it is. */
+function markTaken(task: InboundTask): InboundTask {
   const isOwed = task.receiptStatus === "completed" && task.amount > 0 && isHoldPending(task);
-  return isOwed && sentAt < task.expiresAt ? { ...task, wasRead: true } : task;
+  return isOwed ? { ...task, wasRead: true } : task;
 }
 
 /** The pauses grow with the attempts, and the peer expects the result as soon as it resumes. */

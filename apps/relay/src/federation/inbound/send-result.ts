@@ -41,7 +41,7 @@ export type ReceiveSettlement = (
   from: FederationPeerRow,
   received: ReceivedMessage<SettlementForward>,
   askedAt: number,
-) => Promise<unknown>;
+) => Promise<{ readonly ok: true } | { readonly ok: false; readonly code: string }>;
 
 /** Sends the result of a peer's task back, and releases a hold that is never settled. */
 export async function sendResult(
@@ -88,12 +88,15 @@ export async function sendResult(
     federation.log.warn("federation.accepted_unsigned", fields);
   }
   const settlement = parseSettlement(services, reply);
-  if (settlement !== undefined)
-    await receiveSettlement(services, signer, settlement, body.timestamp);
+  const received =
+    settlement && (await receiveSettlement(services, signer, settlement, body.timestamp));
+  const isSettlementExpired =
+    received?.ok === false && received.code === "federation.timestamp_expired";
   const task = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
     if (inbound === undefined) return undefined;
-    const schedule = { ...federation.schedule, sentAt: body.timestamp, now: runtime.now() };
+    const times = { sentAt: body.timestamp, now: runtime.now() };
+    const schedule = { ...federation.schedule, ...times, isSettlementExpired };
     const answered = endReturn(inbound.task, reply.delivery, schedule);
     const ended = awaitLateSettlement(answered, inbound.task, schedule);
     const withAcceptance = !accepted ? inbound : { ...inbound, accepted };

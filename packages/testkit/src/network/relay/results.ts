@@ -124,11 +124,12 @@ function sendResult(relay: SimRelay, row: Inbound): void {
   };
   relay.send(peerId, "task/result", message, (delivery, body) => {
     const { settlement } = (body ?? {}) as ResultAnswer;
-    if (settlement !== undefined) recordSettlement(relay, peerId, settlement, askedAt);
+    const recorded = settlement && recordSettlement(relay, peerId, settlement, askedAt);
+    const isSettlementExpired = recorded?.code === "federation.timestamp_expired";
     const current = relay.store.inbound.get(taskId);
     if (current === undefined) return;
     const { faults, queue, schedule } = relay.world;
-    const times = { ...schedule, sentAt: askedAt, now: relay.now };
+    const times = { ...schedule, sentAt: askedAt, now: relay.now, isSettlementExpired };
     const ended = endReturn(current.task, delivery, times);
     const awaiting = awaitLateSettlement(ended, current.task, times);
     const isLate = awaiting.hold === "due" && current.task.hold !== "due";
