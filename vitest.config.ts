@@ -50,9 +50,11 @@ const project = (name: string, include: string, ...exclude: string[]) => ({
 });
 
 const slow = project("slow", SLOW_TESTS, "apps/relay/test/engine/**");
+/** The time for which a test waits for other work in real time; it must end before the test's own limit. */
+const longWait = { AGENT_TEST_WAIT_MS: "100000" };
 const slowTests = {
   ...slow,
-  test: { ...slow.test, testTimeout: 120_000, hookTimeout: 120_000 },
+  test: { ...slow.test, testTimeout: 120_000, hookTimeout: 120_000, env: longWait },
 };
 
 /**
@@ -74,6 +76,7 @@ const onPostgres = (
     include: [...include],
     exclude: [...configDefaults.exclude, "**/dist/**", ...exclude],
     env: {
+      ...longWait,
       AGENT_TEST_ENGINE: "postgres",
       AGENT_TEST_PROCESSES: processes,
       AGENT_TEST_WHOLE: String(isWholeRun),

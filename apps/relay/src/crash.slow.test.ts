@@ -19,8 +19,6 @@ import {
 } from "../test/relay-process.ts";
 import { OPERATOR_TOKEN } from "../test/test-relay.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const folder = mkdtempSync(join(tmpdir(), "relay-crash-"));
 afterEach(endRelays);
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRelayClient } from "@agent/client";
 import Sqlite from "better-sqlite3";
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { onlyOn } from "../test/engine/engine.ts";
 import { endRelays, minimalEnv, startRelay } from "../test/relay-process.ts";
 import { OPERATOR_TOKEN, startTestRelay } from "../test/test-relay.ts";
@@ -13,8 +13,6 @@ import { migrate } from "./storage/database/migrate.ts";
 import { migrations } from "./storage/migrations/index.ts";
 
 // A start takes half a second of CPU, and the machine may be busy.
-vi.setConfig({ testTimeout: 30_000 });
-
 const folder = mkdtempSync(join(tmpdir(), "relay-commands-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(endRelays);

@@ -28,8 +28,6 @@ import { openMigrated } from "../test/migrated-storage.ts";
 import { version } from "./version.ts";
 
 // A start takes half a second of CPU, and the machine may be busy.
-vi.setConfig({ testTimeout: 30_000 });
-
 const folder = mkdtempSync(join(tmpdir(), "relay-main-"));
 afterEach(endRelays);
 afterAll(() => rmSync(folder, { recursive: true }));

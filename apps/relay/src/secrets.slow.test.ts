@@ -26,8 +26,6 @@ import { migrations } from "./storage/migrations/index.ts";
 import { readAllStored } from "../test/engine/stored.ts";
 import { openMigrated } from "../test/migrated-storage.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const world = { now: Date.now, randomBytes };
 const passphrase = "correct horse battery staple";
 const folder = mkdtempSync(join(tmpdir(), "relay-secrets-"));

@@ -8,8 +8,6 @@ import { requestJson, runLoad, listMissing, createLoadAgents } from "../test/loa
 import { endRelays, parseLogLines, minimalEnv, startRelay } from "../test/relay-process.ts";
 import { OPERATOR_TOKEN } from "../test/test-relay.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const folder = mkdtempSync(join(tmpdir(), "relay-shutdown-"));
 const env = { ...minimalEnv, AGENT_DB_PATH: join(folder, "relay.db") };
 afterEach(endRelays);

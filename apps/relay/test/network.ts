@@ -9,7 +9,6 @@ import {
 } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { serve, type RunningServer } from "../src/serve.ts";
-import { onlyOn } from "./engine/engine.ts";
 import { startLossyProxy, type LossyProxy, type ProxyAction } from "./lossy-proxy.ts";
 import { startTestRelay, type Reply, type TestRelay } from "./test-relay.ts";
 
@@ -173,8 +172,8 @@ export async function addPeer(a: TestSite, b: TestSite): Promise<void> {
   if (status !== 200) throw new Error(JSON.stringify(body));
 }
 
-/** Days of jobs take long where each statement is a round trip to a server. */
-const WAIT_MS = onlyOn("postgres") ? 100_000 : 25_000;
+/** Days of jobs take long in slow tests, and where each statement is a round trip to a server. */
+const WAIT_MS = Number(process.env["AGENT_TEST_WAIT_MS"] ?? 25_000);
 
 /** Returns the first defined result of a condition; waits in real time, which sockets need. */
 export async function waitUntil<T>(

@@ -6,15 +6,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bootstrapAgent, createRelayClient } from "@agent/client";
 import { generateKeyPair } from "@agent/crypto";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RunningAgent } from "../start-agent.ts";
 import { createTestIdentity } from "../testing/agents/test-identity.ts";
 import { startTestRelay, type TestRelay } from "../testing/agents/test-relay.ts";
 import { startTestAgent } from "../testing/agents/start-agent.ts";
 
 // The command is a separate process, and the machine may be slow.
-vi.setConfig({ testTimeout: 60_000 });
-
 const main = fileURLToPath(new URL("../../../relay/src/main.ts", import.meta.url));
 
 let folder: string;

@@ -1,14 +1,12 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 import { operatorCommands } from "./operator-commands.ts";
 
 // A start takes half a second of CPU, and the machine may be busy.
-vi.setConfig({ testTimeout: 60_000 });
-
 const folder = mkdtempSync(join(tmpdir(), "relay-commands-"));
 let url: string;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { canonicalize, sha256Hex, verifyRelaySuccession } from "@agent/crypto";
 import { createManualClock, createSeededRandom, type TestAgent } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
-import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
 import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
@@ -17,8 +17,6 @@ import { rotateRelayKey } from "./rotate-relay-key.ts";
 import { findIdentity } from "./store.ts";
 
 // A start takes half a second of CPU, and the machine may be busy.
-vi.setConfig({ testTimeout: 60_000 });
-
 const folder = mkdtempSync(join(tmpdir(), "relay-rotate-"));
 const clock = createManualClock();
 let path: string;

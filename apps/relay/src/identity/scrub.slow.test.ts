@@ -5,12 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { onlyOn } from "../../test/engine/engine.ts";
 import { endRelays, startRelay } from "../../test/relay-process.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 let path: string;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import {
   beginRealCase,
   createCallerOf,
@@ -12,8 +12,6 @@ import {
 } from "../../test/inspection-process.ts";
 import type { Case } from "../../test/inspections.ts";
 import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const folder = mkdtempSync(join(tmpdir(), "relay-inspection-crash-"));
 afterEach(endRelays);

@@ -5,11 +5,9 @@ import { fileURLToPath } from "node:url";
 import { sha256Hex } from "@agent/crypto";
 import { formatAddCheckpoint, parseCheckpoint, proveConsistency } from "@agent/transparency";
 import type { ModelLog } from "@agent/transparency/model-log";
-import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
 import { createModelLog, witnessEnv } from "../../test/witness.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const killed = fileURLToPath(new URL("../../test/killed-witness-process.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "witness-crash-"));

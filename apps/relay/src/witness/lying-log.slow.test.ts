@@ -7,7 +7,7 @@ import { createMonitor, type MonitorAlarm } from "@agent/client";
 import { createToken } from "@agent/testkit";
 import { openCheckpoint, parseVerifierKey } from "@agent/transparency";
 import { verifyArtifact } from "@agent/verify";
-import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { createLoadAgents, requestJson, runLoad, type LoadAgents } from "../../test/load.ts";
 import { waitUntil } from "../../test/network.ts";
 import {
@@ -18,8 +18,6 @@ import {
   type RelayProcess,
 } from "../../test/relay-process.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const liar = fileURLToPath(new URL("../../test/edited-relay-process.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "lying-log-"));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runStatement } from "@agent/test-postgres";
 import Sqlite from "better-sqlite3";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { loadRelayIdentity } from "../../src/identity/relay-identity.ts";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import { copyDatabase } from "../../src/storage/copying/copy-database.ts";
@@ -14,8 +14,6 @@ import { createLoadAgents, listMissing, requestJson, runLoad, type LoadAgents } 
 import { endRelays, minimalEnv, startRelay } from "../relay-process.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 import { openDatabaseOf } from "./database-of-path.ts";
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const PASSWORD = "a-password-of-the-server";
 const folder = mkdtempSync(join(tmpdir(), "relay-copy-"));

@@ -1,15 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { toEnginePlace } from "../../../test/engine/database-of-path.ts";
 import { isWholeRun, onlyOn } from "../../../test/engine/engine.ts";
 import { editStored } from "../../../test/engine/stored.ts";
 import { createBuyer, submitAcceptedTask, createSeller, submitTask } from "../../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 import { commands } from "../../database-commands.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const HOUR_MS = 3_600_000;
 /** Whether a run on Postgres, whose statements are round trips, must be short. */

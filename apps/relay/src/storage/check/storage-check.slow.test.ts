@@ -17,8 +17,6 @@ import { migrations } from "../migrations/index.ts";
 import { openStorage } from "../open-storage.ts";
 import { createFileCheck } from "./file-check.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const folder = mkdtempSync(join(tmpdir(), "relay-check-"));
 const filled = join(folder, "filled.db");
 let path = filled;
