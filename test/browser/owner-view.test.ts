@@ -307,13 +307,15 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
         .evaluateAll((calls) => calls.map((call) => call.getAttribute("data-approval")));
     await open("approvals");
     const first = await readIds();
+    expect(first).toHaveLength(limits.maxPageSize);
     await page.click("nav[aria-label='Pages of calls of unknown agents'] >> text=Next");
+    await expect.poll(readIds).not.toEqual(expect.arrayContaining([first[0]]));
     await page.waitForSelector(".approval");
     const second = await readIds();
     expect(second.length).toBeGreaterThan(0);
     expect(first.filter((id) => second.includes(id))).toEqual([]);
     await page.click("nav[aria-label='Pages of calls of unknown agents'] >> text=Previous");
-    await vi.waitFor(async () => expect(await readIds()).toEqual(first));
+    await expect.poll(readIds).toEqual(first);
   });
 
   it("OB1: a thief who claims the code first gets nothing", async () => {
