@@ -35,6 +35,9 @@ test("IS27: a statement dated ahead is proven although its key was replaced in t
   expect(verifyArtifact(text)).toMatchObject({ kind: "bundle", valid: true });
 });
 
+/** The last statement comes after the end on any machine. */
+const LAST_STEP = 60;
+
 test.each(["verdict", "decision"] as const)(
   "IS28: a %s is taken only before the entry of the log that ends its key",
   async (kind) => {
@@ -45,7 +48,7 @@ test.each(["verdict", "decision"] as const)(
     const statuses = new Set<number>();
     const token = await t.token(speaker);
     // The statement arrives at another point of the work that ends its key, or the other way round.
-    for (let steps = -60; steps <= 60; steps += 3) {
+    for (let steps = -60; steps <= LAST_STEP; steps += 3) {
       const device = await createPairedDevice(t, speaker);
       const given = await (kind === "verdict" ? beginCase(t, parties) : beginDispute(t, parties));
       const body =
@@ -53,12 +56,10 @@ test.each(["verdict", "decision"] as const)(
           ? signVerdict(t, { ...given, boss: device }, "accepted")
           : signDecision(t, { ...given, arbiter: device }, 0.5);
       const ending = await t.token(speaker);
-      if (steps > 48) {
-        // A busy machine verifies the statement first, unless the token of the end is verified already.
-        await t.request("GET", `/api/v1/agents/${speaker.agentId}/balance`, { token: ending });
-      }
       const send = async () => {
         for (let step = 0; step < steps; step += 1) await Promise.resolve();
+        // The token of the end is verified first, which takes longer than steps of this process.
+        if (steps > 48) await new Promise((resolve) => setTimeout(resolve, steps - 48));
         return t.request("POST", `${given.task.path}/${kind}`, { token, body });
       };
       const end = async () => {
@@ -66,7 +67,9 @@ test.each(["verdict", "decision"] as const)(
         const path = `/api/v1/agents/${device.agentId}/devices/${device.deviceId}`;
         return t.request("DELETE", path, { token: ending });
       };
-      const [sent, ended] = await Promise.all([send(), end()]);
+      const ends = end();
+      if (steps === LAST_STEP) await ends;
+      const [sent, ended] = await Promise.all([send(), ends]);
       expect(ended.status).toBe(200);
       statuses.add(sent.status);
       if (sent.status !== 200) {
