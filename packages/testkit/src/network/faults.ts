@@ -24,7 +24,7 @@ export interface Faults {
   readonly ignoresStoredTime?: boolean;
   /** A8: results are not returned again after a restore. */
   readonly keepsResultsAfterRestore?: boolean;
-  /** A8: a settlement in the answer to a result expires if the answer is slow. */
+  /** A8: a settlement in the answer to a result expires if the answer is slow, and never comes again. */
   readonly expiresSlowAnswers?: boolean;
   /** A8: a freeze does not extend the peers' time to settle. */
   readonly countsFrozenTime?: boolean;

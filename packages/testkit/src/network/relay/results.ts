@@ -125,10 +125,11 @@ function sendResult(relay: SimRelay, row: Inbound): void {
   relay.send(peerId, "task/result", message, (delivery, body) => {
     const { settlement } = (body ?? {}) as ResultAnswer;
     const recorded = settlement && recordSettlement(relay, peerId, settlement, askedAt);
-    const isSettlementExpired = recorded?.code === "federation.timestamp_expired";
     const current = relay.store.inbound.get(taskId);
     if (current === undefined) return;
     const { faults, queue, schedule } = relay.world;
+    const isExpired = recorded?.code === "federation.timestamp_expired";
+    const isSettlementExpired = isExpired && !faults.expiresSlowAnswers;
     const times = { ...schedule, sentAt: askedAt, now: relay.now, isSettlementExpired };
     const ended = endReturn(current.task, delivery, times);
     const awaiting = awaitLateSettlement(ended, current.task, times);
