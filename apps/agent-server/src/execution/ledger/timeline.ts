@@ -1,5 +1,5 @@
 import { hashArgs, type LedgerEvent, type LedgerStatus } from "@agent/ledger";
-import { CanonicalJsonError } from "@agent/crypto";
+import { unlessMalformed } from "@agent/crypto";
 
 /** A tool call that the timeline states as begun. */
 export interface RecordedCall {
@@ -43,7 +43,7 @@ export function createTimeline(goalId: string, now: () => number): Timeline {
   return {
     beginCall(tool, args) {
       const call_id = String(++callCount);
-      const args_hash = hashIfCanonical(args);
+      const args_hash = unlessMalformed(() => hashArgs(args));
       const invoked = add({
         type: "tool_invoked",
         payload: { tool, args_hash: args_hash ?? "", call_id },
@@ -65,13 +65,4 @@ export function createTimeline(goalId: string, now: () => number): Timeline {
       return isCutOff || unstated.size > 0 ? undefined : [...events];
     },
   };
-}
-
-function hashIfCanonical(args: unknown): string | undefined {
-  try {
-    return hashArgs(args);
-  } catch (cause) {
-    if (cause instanceof CanonicalJsonError) return undefined;
-    throw cause;
-  }
 }
