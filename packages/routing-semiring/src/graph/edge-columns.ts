@@ -6,6 +6,8 @@ import type { EdgeAttributes } from "../semiring.ts";
  */
 export class EdgeColumns {
   length = 0;
+  /** Whether no edge was ever stored that has a cost, a latency or a reliability below 1. */
+  haveTrustOnly = true;
   from: Int32Array;
   to: Int32Array;
   trust: Float64Array;
@@ -30,6 +32,7 @@ export class EdgeColumns {
 
   write(edge: number, { trust, cost, latency, reliability }: EdgeAttributes): void {
     this.trust[edge] = trust;
+    if (cost !== 0 || latency !== 0 || reliability !== 1) this.haveTrustOnly = false;
     this.rest[3 * edge] = cost;
     this.rest[3 * edge + 1] = latency;
     this.rest[3 * edge + 2] = reliability;

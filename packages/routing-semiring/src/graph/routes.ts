@@ -4,7 +4,7 @@ import { RouteAttributeTable } from "../ranking/route-attribute-table.ts";
 import type { Graph } from "./graph.ts";
 import { buildPath, isBefore } from "./predecessors.ts";
 import { RouteQueue, SETTLED } from "./route-queue.ts";
-import { compareNumbers, NEGLIGIBLE, type RouteAttributes, toShareKey } from "../semiring.ts";
+import { NEGLIGIBLE, type RouteAttributes, toShareKey } from "../semiring.ts";
 
 /** A route by its ids, starting at the asking node, with the attributes of exactly this route. */
 export interface Route extends RouteAttributes {
@@ -39,7 +39,7 @@ export class Routes {
 
   constructor(graph: Graph, from: string, avoided: Iterable<string> = []) {
     this.#graph = graph;
-    this.#figures = new RouteAttributeTable(graph.ids.length);
+    this.#figures = new RouteAttributeTable(graph.ids.length, graph.getAdjacency().edges);
     this.#previous = new Int32Array(graph.ids.length).fill(NONE);
     const source = graph.findNode(from);
     if (source !== NONE) this.#open = this.#start(source, avoided);
@@ -125,7 +125,7 @@ export class Routes {
       const node = queue.pop();
       if (node === NONE) return true;
       offers[node] = SETTLED;
-      if (node !== source) figures.extend(node, edges, lastEdges[node]!);
+      if (node !== source) figures.extend(node, previous[node]!, edges, lastEdges[node]!);
       const trust = figures.trust(node);
       const hops = figures.hops(node) + 1;
       const rowEnd = adjacency.rowEnd(node);
@@ -152,16 +152,9 @@ export class Routes {
   // the order of `compareRoutes`; their trust is equal.
   #winsTie(a: number, b: number, edges: EdgeColumns): boolean {
     const [nodeA, nodeB] = [edges.from[a]!, edges.from[b]!];
-    const figures = this.#figures;
-    const hops = figures.hops(nodeA) - figures.hops(nodeB);
-    if (hops !== 0) return hops < 0;
     const order =
-      compareNumbers(figures.costKeyThrough(edges, a), figures.costKeyThrough(edges, b)) ||
-      compareNumbers(figures.latencyKeyThrough(edges, a), figures.latencyKeyThrough(edges, b)) ||
-      compareNumbers(
-        figures.reliabilityKeyThrough(edges, b),
-        figures.reliabilityKeyThrough(edges, a),
-      );
+      this.#figures.hops(nodeA) - this.#figures.hops(nodeB) ||
+      this.#figures.compareRest(edges, a, b);
     if (order !== 0) return order < 0;
     return isBefore(this.#graph.ids, this.#previous, nodeA, nodeB);
   }
