@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import { createJobs } from "./jobs.ts";
 import { createSoleMembership } from "./processes/membership.ts";
 import type { Services } from "./services.ts";
-import { BATCH_SIZE } from "./storage/purge-in-batches.ts";
+import { BATCH_SIZE } from "./storage/run-in-batches.ts";
 import { createBuyer, submitAcceptedTask, createSeller } from "../test/market.ts";
 import { startTestRelay, type TestRelay } from "../test/test-relay.ts";
 

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Services } from "../services.ts";
 import { getRetentionCutoff } from "../storage/retention-cutoff.ts";
-import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
+import { purgeInBatches } from "../storage/run-in-batches.ts";
 import { purgeInbound, purgeSettledOrders } from "./inbound/inbound-store.ts";
 import { purgeOutbound } from "./outbound/outbound-store.ts";
 import { purgeOutbox } from "./settlement/outbox-store.ts";
@@ -23,9 +23,8 @@ export async function purgeOldForwards({
 }: Pick<Services, "storage" | "runtime" | "config">): Promise<void> {
   const until = getRetentionCutoff(config, runtime.now());
   if (until === null) return;
-  const old = { until, limit: BATCH_SIZE };
   // Outbound records are purged last, because a settlement finds its next relay by them.
   for (const purge of [purgeOutbox, purgeSettledOrders, purgeInbound, purgeOutbound]) {
-    await purgeInBatches(() => storage.transaction((tx) => purge(tx, old)));
+    await purgeInBatches(storage, purge, { until });
   }
 }

@@ -3,7 +3,7 @@ import { listOnlineAgents } from "../agents/discovery/list-online.ts";
 import { purgeOnlineHistory } from "../agents/online-history/purge-history.ts";
 import { recordOnline } from "../agents/online-history/record-online.ts";
 import type { Services } from "../services.ts";
-import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
+import { purgeInBatches } from "../storage/run-in-batches.ts";
 import { deleteOldEvents } from "./event-store.ts";
 import { MINUTE_MS } from "./fold-minutes.ts";
 import { deleteOldMinutes } from "./minute-store.ts";
@@ -25,6 +25,5 @@ export async function sampleMinute(
     await recordOnline(tx, online, now);
   });
   await purgeOnlineHistory(services);
-  const old = { until: now - limits.relayEventMs, limit: BATCH_SIZE };
-  await purgeInBatches(() => storage.transaction((tx) => deleteOldEvents(tx, old)));
+  await purgeInBatches(storage, deleteOldEvents, { until: now - limits.relayEventMs });
 }

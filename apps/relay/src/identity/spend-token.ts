@@ -1,6 +1,6 @@
 import { limits, refuse, type Refusal } from "@agent/wire";
 import type { Services } from "../services.ts";
-import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
+import { purgeInBatches } from "../storage/run-in-batches.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { Caller } from "./caller.ts";
 import { deleteExpiredSpentTokens, insertSpentToken } from "./spent-token-store.ts";
@@ -42,6 +42,7 @@ export async function purgeSpentTokens({
   clock,
 }: SpendDependencies & Pick<Services, "clock">): Promise<void> {
   if (clock.elapsed() - clock.lastMovedAt() < MAX_TOKEN_AGE_MS) return;
-  const old = { now: runtime.now() - MAX_TOKEN_AGE_MS, limit: BATCH_SIZE };
-  await purgeInBatches(() => storage.transaction((tx) => deleteExpiredSpentTokens(tx, old)));
+  await purgeInBatches(storage, deleteExpiredSpentTokens, {
+    now: runtime.now() - MAX_TOKEN_AGE_MS,
+  });
 }

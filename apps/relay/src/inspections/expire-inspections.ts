@@ -1,4 +1,4 @@
-import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
+import { runInBatches } from "../storage/run-in-batches.ts";
 import { getCurrentState } from "./current-state.ts";
 import { moveInspection, publishMove, type MoveServices } from "./move.ts";
 import { findInspectionToMove } from "./extend-deadlines.ts";
@@ -7,9 +7,8 @@ import { listDueInspections } from "./store.ts";
 /** Moves every inspection whose deadline has passed: it is closed, or its arbiter replaced. */
 export async function expireInspections(services: MoveServices): Promise<void> {
   const { storage, runtime } = services;
-  await purgeInBatches(async () => {
-    const query = { until: runtime.now(), limit: BATCH_SIZE };
-    const due = await listDueInspections(storage.read, query);
+  await runInBatches(async (limit) => {
+    const due = await listDueInspections(storage.read, { until: runtime.now(), limit });
     await Promise.all(due.map(({ task_id }) => expireDueInspection(services, task_id)));
     return due.length;
   });

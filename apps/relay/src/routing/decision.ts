@@ -1,7 +1,7 @@
 import { uuidV7 } from "@agent/crypto";
 import type { RoutingRecord } from "@agent/routing-semiring";
 import type { Services } from "../services.ts";
-import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
+import { purgeInBatches } from "../storage/run-in-batches.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import { findDecision, purgeDecisions, insertDecision } from "./decision-store.ts";
 
@@ -21,6 +21,6 @@ export async function purgeOldDecisions({
   storage,
   runtime,
 }: Pick<Services, "storage" | "runtime">): Promise<void> {
-  const old = { before: uuidV7(runtime.now() - HOUR_MS, new Uint8Array(10)), limit: BATCH_SIZE };
-  await purgeInBatches(() => storage.transaction((tx) => purgeDecisions(tx, old)));
+  const before = uuidV7(runtime.now() - HOUR_MS, new Uint8Array(10));
+  await purgeInBatches(storage, purgeDecisions, { before });
 }

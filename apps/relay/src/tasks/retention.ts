@@ -1,7 +1,7 @@
 import { uuidV7 } from "@agent/crypto";
 import type { Services } from "../services.ts";
 import { getRetentionCutoff } from "../storage/retention-cutoff.ts";
-import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
+import { purgeInBatches } from "../storage/run-in-batches.ts";
 import { purgeDelegationBudgets } from "./submission/delegation-store.ts";
 import { purgeEventsOfFinishedTasks, purgeEventsOfPeerTasks } from "./events/event-store.ts";
 import { purgeExpiredTasks } from "./assignment/expired-task-store.ts";
@@ -20,7 +20,7 @@ export async function purgeOldTasks({
 }: Pick<Services, "storage" | "runtime" | "config">): Promise<void> {
   const until = getRetentionCutoff(config, runtime.now());
   if (until === null) return;
-  const old = { before: uuidV7(until, new Uint8Array(10)), until, limit: BATCH_SIZE };
+  const old = { before: uuidV7(until, new Uint8Array(10)), until };
   // A task is deleted only after its events.
   const purges = [
     purgeEventsOfFinishedTasks,
@@ -32,7 +32,7 @@ export async function purgeOldTasks({
     purgeParents,
   ];
   for (const purge of purges) {
-    await purgeInBatches(() => storage.transaction((tx) => purge(tx, old)));
+    await purgeInBatches(storage, purge, old);
   }
 }
 
@@ -41,6 +41,6 @@ export async function purgeEndedBudgets({
   storage,
   runtime,
 }: Pick<Services, "storage" | "runtime">): Promise<void> {
-  const old = { until: runtime.now() - LATE_SUBMISSION_MS, limit: BATCH_SIZE };
-  await purgeInBatches(() => storage.transaction((tx) => purgeDelegationBudgets(tx, old)));
+  const until = runtime.now() - LATE_SUBMISSION_MS;
+  await purgeInBatches(storage, purgeDelegationBudgets, { until });
 }

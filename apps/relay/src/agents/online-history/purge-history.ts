@@ -1,7 +1,7 @@
 import { limits } from "@agent/wire";
 import type { Runtime } from "../../runtime.ts";
 import type { Services } from "../../services.ts";
-import { BATCH_SIZE, purgeInBatches } from "../../storage/purge-in-batches.ts";
+import { purgeInBatches } from "../../storage/run-in-batches.ts";
 import { deleteOldSpans, deleteOldWatches } from "./span-store.ts";
 
 /**
@@ -14,6 +14,5 @@ export async function purgeOnlineHistory({
 }: Pick<Services, "storage"> & { readonly runtime: Pick<Runtime, "now"> }): Promise<void> {
   const until = runtime.now() - limits.onlineHistoryMs;
   await storage.transaction((tx) => deleteOldWatches(tx, until));
-  const old = { until, limit: BATCH_SIZE };
-  await purgeInBatches(() => storage.transaction((tx) => deleteOldSpans(tx, old)));
+  await purgeInBatches(storage, deleteOldSpans, { until });
 }

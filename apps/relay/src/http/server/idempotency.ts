@@ -2,7 +2,7 @@ import { sha256Hex, utf8ToBytes } from "@agent/crypto";
 import { limits, refuse, type Refusal } from "@agent/wire";
 import type { Caller } from "../../identity/caller.ts";
 import type { Runtime } from "../../runtime.ts";
-import { BATCH_SIZE, purgeInBatches } from "../../storage/purge-in-batches.ts";
+import { purgeInBatches } from "../../storage/run-in-batches.ts";
 import type { Storage, Tx } from "../../storage/storage.ts";
 import type { IdempotencyKeyRow } from "../../storage/tables/http.ts";
 import {
@@ -126,6 +126,7 @@ export async function purgeIdempotencyKeys({
   storage,
   runtime,
 }: IdempotencyDependencies): Promise<void> {
-  const old = { until: runtime.now() - limits.idempotencyKeyMs, limit: BATCH_SIZE };
-  await purgeInBatches(() => storage.transaction((tx) => deleteExpiredIdempotencyKeys(tx, old)));
+  await purgeInBatches(storage, deleteExpiredIdempotencyKeys, {
+    until: runtime.now() - limits.idempotencyKeyMs,
+  });
 }

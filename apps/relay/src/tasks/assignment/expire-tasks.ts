@@ -1,6 +1,6 @@
 import { isForwardConfirmed } from "../../federation/outbound/is-forward-confirmed.ts";
 import { isClaimedByPeer } from "../../federation/peer-ref.ts";
-import { BATCH_SIZE, purgeInBatches } from "../../storage/purge-in-batches.ts";
+import { runInBatches } from "../../storage/run-in-batches.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
 import { isWorkedOnAtExpiry } from "./claim-rules.ts";
@@ -19,8 +19,8 @@ import { toTaskWithoutPrompt } from "../task-view.ts";
  */
 export async function expireTasks(services: ExpireServices): Promise<void> {
   const { storage, runtime, log } = services;
-  await purgeInBatches(async () => {
-    const due = await listExpiredTasks(storage.read, runtime.now(), BATCH_SIZE);
+  await runInBatches(async (limit) => {
+    const due = await listExpiredTasks(storage.read, runtime.now(), limit);
     await Promise.all(
       due.map(async ({ task_id }) => {
         const removed = await storage.transaction(async (tx) => {
