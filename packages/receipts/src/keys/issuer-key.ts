@@ -1,4 +1,4 @@
-import { bytesToHex, didKeyToPublicKey, unlessMalformed } from "@agent/crypto";
+import { bytesToHex, type Check, didKeyToPublicKey, unlessMalformed } from "@agent/crypto";
 import * as v from "valibot";
 
 /** The did:key of the relay that signed a record. */
@@ -34,4 +34,15 @@ export function listSigningKeys(
   if (relayKeys === undefined) return [issuerKey];
   const position = relayKeys.indexOf(issuerKey);
   return position === -1 ? [] : relayKeys.slice(position).toReversed();
+}
+
+/** Builds the check that the issuer of one kind of record is the relay that must have issued it. */
+export function buildIssuerCheck<Kind extends string>(
+  kind: Kind,
+): Check<{ readonly issuer: string }, IssuerKeys, `${Kind}.wrong_issuer`> {
+  return {
+    name: "issuer",
+    refusal: `${kind}.wrong_issuer`,
+    test: (record, options) => listSigningKeys(record, options).length > 0,
+  };
 }

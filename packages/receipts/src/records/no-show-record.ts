@@ -1,7 +1,7 @@
 import type { Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { text, wholeNumber } from "../fields.ts";
-import { issuer, type IssuerKeys, listSigningKeys } from "../keys/issuer-key.ts";
+import { buildIssuerCheck, issuer, type IssuerKeys, listSigningKeys } from "../keys/issuer-key.ts";
 import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 /**
@@ -55,14 +55,7 @@ export function signNoShowRecord(body: NoShowRecordBody, secretKey: Uint8Array):
 const verifyRecord = createRecordVerifier({
   kind: "no_show",
   schema: NoShowRecordSchema,
-  checks: [
-    {
-      name: "issuer",
-      refusal: "no_show.wrong_issuer",
-      test: (record: NoShowRecord, options: IssuerKeys) =>
-        listSigningKeys(record, options).length > 0,
-    },
-  ],
+  checks: [buildIssuerCheck("no_show")],
   listKeys: listSigningKeys,
 });
 

@@ -1,7 +1,7 @@
-import { canonicalize, sha256Hex, type Verdict } from "@agent/crypto";
+import { canonicalize, type Check, sha256Hex, type Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, text, wholeNumber } from "../fields.ts";
-import { issuer, type IssuerKeys, listSigningKeys } from "../keys/issuer-key.ts";
+import { buildIssuerCheck, issuer, type IssuerKeys, listSigningKeys } from "../keys/issuer-key.ts";
 import {
   buildSubjectChecks,
   dueShare,
@@ -77,18 +77,15 @@ export function hashOutcomeRecord(record: OutcomeRecord): string {
 export type VerifyOutcomeOptions = IssuerKeys &
   Pick<VerifyStatementOptions, "taskId" | "receiptHash">;
 
+const outcomeChecks: readonly Check<OutcomeRecord, VerifyOutcomeOptions, OutcomeRefusal>[] = [
+  buildIssuerCheck("outcome"),
+  ...buildSubjectChecks<OutcomeRecord, "outcome">("outcome"),
+];
+
 const verifyRecord = createRecordVerifier({
   kind: "outcome",
   schema: OutcomeRecordSchema,
-  checks: [
-    {
-      name: "issuer",
-      refusal: "outcome.wrong_issuer" as const,
-      test: (record: OutcomeRecord, options: VerifyOutcomeOptions) =>
-        listSigningKeys(record, options).length > 0,
-    },
-    ...buildSubjectChecks<OutcomeRecord, "outcome">("outcome"),
-  ],
+  checks: outcomeChecks,
   listKeys: listSigningKeys,
 });
 

@@ -1,7 +1,7 @@
 import type { Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, money, text, wholeNumber } from "../fields.ts";
-import { issuer, type IssuerKeys, listSigningKeys } from "../keys/issuer-key.ts";
+import { buildIssuerCheck, issuer, type IssuerKeys, listSigningKeys } from "../keys/issuer-key.ts";
 import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 /** A relay's settlement of one task (specification, Settlement record), signed like a receipt. */
@@ -61,14 +61,7 @@ export function signSettlementRecord(
 const verifyRecord = createRecordVerifier({
   kind: "settlement",
   schema: SettlementRecordSchema,
-  checks: [
-    {
-      name: "issuer",
-      refusal: "settlement.wrong_issuer",
-      test: (record: SettlementRecord, options: IssuerKeys) =>
-        listSigningKeys(record, options).length > 0,
-    },
-  ],
+  checks: [buildIssuerCheck("settlement")],
   listKeys: listSigningKeys,
 });
 
