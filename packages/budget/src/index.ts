@@ -81,6 +81,7 @@ export {
   buildReturnPostings,
   buildReversalPostings,
   buildSettlementPostings,
+  buildTransfer,
   transactionTypes,
   buildWithdrawalPostings,
   type Posting,

@@ -161,13 +161,17 @@ interface Payout {
   readonly amount: Micro;
 }
 
-function buildTransfer(
+/**
+ * Builds the postings that move an amount from one account to another; none for an amount of 0. Throws a
+ * RangeError for a negative amount.
+ */
+export function buildTransfer(
   type: TransactionType,
   from: Account,
   to: Account,
   amount: Micro,
 ): readonly Posting[] {
-  // A free task or an empty hold moves nothing and has no postings.
+  // A free task or an empty hold moves nothing.
   if (assertNotNegative(amount) === 0) return [];
   return [
     { account: from, type, amount: negate(amount) },

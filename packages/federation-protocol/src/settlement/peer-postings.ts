@@ -1,12 +1,10 @@
 import {
-  type Account,
   accountOf,
-  asMicro,
+  buildTransfer,
   FEE_ACCOUNT,
   type Micro,
   negate,
   type Posting,
-  type TransactionType,
   EXTERNAL_ACCOUNT,
 } from "@agent/budget";
 import type { SettlementTerms } from "./settlement-terms.ts";
@@ -109,18 +107,4 @@ export function buildExternalPayment({
   return direction === "paid"
     ? buildTransfer("withdrawal", peer, EXTERNAL_ACCOUNT, amount)
     : buildTransfer("deposit", EXTERNAL_ACCOUNT, peer, amount);
-}
-
-function buildTransfer(
-  type: TransactionType,
-  from: Account,
-  to: Account,
-  amount: Micro,
-): readonly Posting[] {
-  // Free tasks and fees of 0 need no posting.
-  if (amount === 0) return [];
-  return [
-    { account: from, type, amount: negate(amount) },
-    { account: to, type, amount: asMicro(amount) },
-  ];
 }
