@@ -1,14 +1,9 @@
 import { ServerMessage } from "@agent/wire";
 import * as v from "valibot";
+import { parseJson } from "../calls/parse-answer.ts";
 
 /** Parses a message of the relay; returns null for unknown messages, which a newer relay may send. */
 export function parseServerMessage(text: string): ServerMessage | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  const parsed = v.safeParse(ServerMessage, value);
+  const parsed = v.safeParse(ServerMessage, parseJson(text));
   return parsed.success ? parsed.output : null;
 }

@@ -1,7 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { appendFile, open, readFile, rename, rm } from "node:fs/promises";
+import { appendFile, readFile } from "node:fs/promises";
 import { formatError } from "@agent/crypto";
-import { readFileIfPresent } from "@agent/crypto/private-file";
+import { readFileIfPresent, writePrivateText } from "@agent/crypto/private-file";
 import { formatVerifierKey } from "@agent/transparency";
 import { createMonitor, type MonitorAlarm } from "../monitor.ts";
 import { type MonitorState, parseMonitorState } from "../monitor-state.ts";
@@ -58,7 +57,7 @@ async function monitorOnce(
     watch: { agentIds: request.agentIds, keys: request.keys, ...known },
     state: {
       load: () => Promise.resolve(stored),
-      save: (state) => writeAtomically(stateFile, `${JSON.stringify(state)}\n`),
+      save: (state) => writePrivateText(stateFile, `${JSON.stringify(state)}\n`),
     },
     report: async (alarms) => {
       for (const alarm of alarms) {
@@ -103,24 +102,6 @@ async function readState(file: string, log: string): Promise<MonitorState | null
   if (state === null) throw new Error(`${file}: holds no state of a monitor`);
   if (state.log !== log) throw new Error(`${file}: is the state of another log`);
   return state;
-}
-
-/** The file is never visible in part, and readable by its owner only. */
-async function writeAtomically(path: string, text: string): Promise<void> {
-  const temporaryPath = `${path}.${randomUUID()}.tmp`;
-  try {
-    const file = await open(temporaryPath, "wx", 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporaryPath, path);
-  } catch (error) {
-    await rm(temporaryPath, { force: true });
-    throw error;
-  }
 }
 
 async function keepEvidence(path: string, alarm: MonitorAlarm): Promise<void> {
