@@ -6,7 +6,7 @@ import {
   type CommandResult,
   type OperatorCommand,
 } from "./operator-command.ts";
-import { describeNextPage, omitMissing, readPageQuery } from "./page-query.ts";
+import { buildListOutput, omitMissing, readPageQuery } from "./page-query.ts";
 
 type Inspections = Extract<
   Awaited<ReturnType<CommandCall["client"]["listDisputes"]>>,
@@ -66,11 +66,7 @@ function showInspections(body: Inspections, isAll: boolean): CommandResult {
     { title: isAll ? "outcome" : "they say", isFlexible: true },
   ] as const;
   const empty = isAll ? "no inspections" : "no dispute waits for you";
-  return {
-    ok: true,
-    body,
-    blocks: [{ columns, rows, empty }, ...describeNextPage(body.next_cursor)],
-  };
+  return buildListOutput(body, { columns, rows, empty });
 }
 
 /** The task is enough for the operator; its path also names the agent. */

@@ -15,7 +15,7 @@ import {
   type OperatorCommand,
 } from "./operator-command.ts";
 import type { Block } from "./format-blocks.ts";
-import { describeNextPage, omitMissing, readPageQuery } from "./page-query.ts";
+import { buildListOutput, omitMissing, readPageQuery } from "./page-query.ts";
 
 /** The commands about money. */
 export const moneyCommands = {
@@ -64,7 +64,7 @@ async function listAccounts(call: CommandCall): Promise<CommandResult> {
   };
   const answer = await call.client.listAccounts({ query: query as object });
   if (!answer.ok) return answer;
-  const { accounts, next_cursor } = answer.body;
+  const { accounts } = answer.body;
   const rows = accounts.map((account) => [
     account.agent_id,
     account.agent_known ? "" : { text: "no such agent", tone: "bad" as const },
@@ -81,8 +81,7 @@ async function listAccounts(call: CommandCall): Promise<CommandResult> {
     { title: "to be paid out", align: "right" },
     { title: "last move" },
   ] as const;
-  const table = { columns, rows, empty: "no account holds money" };
-  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+  return buildListOutput(answer.body, { columns, rows, empty: "no account holds money" });
 }
 
 async function listHolds(call: CommandCall): Promise<CommandResult> {
@@ -94,7 +93,7 @@ async function listHolds(call: CommandCall): Promise<CommandResult> {
   const query = { ...readPageQuery(call), ...omitMissing({ older_than: age }) };
   const answer = await call.client.listHolds({ query });
   if (!answer.ok) return answer;
-  const { holds, next_cursor } = answer.body;
+  const { holds } = answer.body;
   const now = call.now();
   const rows = holds.map((hold) => [
     hold.task_id,
@@ -112,8 +111,7 @@ async function listHolds(call: CommandCall): Promise<CommandResult> {
     { title: "ends in", align: "right" },
     { title: "state" },
   ] as const;
-  const table = { columns, rows, empty: "nothing is held" };
-  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+  return buildListOutput(answer.body, { columns, rows, empty: "nothing is held" });
 }
 
 async function showStatement(call: CommandCall): Promise<CommandResult> {
@@ -194,7 +192,7 @@ async function listWithdrawals(call: CommandCall): Promise<CommandResult> {
   const query = { ...readPageQuery(call), ...omitMissing({ status }) };
   const answer = await call.client.listAllWithdrawals({ query: query as object });
   if (!answer.ok) return answer;
-  const { withdrawals, next_cursor } = answer.body;
+  const { withdrawals } = answer.body;
   const rows = withdrawals.map((withdrawal) => [
     withdrawal.withdrawal_id,
     withdrawal.agent_id,
@@ -211,8 +209,7 @@ async function listWithdrawals(call: CommandCall): Promise<CommandResult> {
     { title: "state" },
     { title: "requested" },
   ] as const;
-  const table = { columns, rows, empty: "no withdrawals" };
-  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+  return buildListOutput(answer.body, { columns, rows, empty: "no withdrawals" });
 }
 
 async function resolveWithdrawal({ client, args, options }: CommandCall): Promise<CommandResult> {

@@ -1,14 +1,19 @@
-import type { CommandCall } from "./operator-command.ts";
-import type { Block } from "./format-blocks.ts";
+import type { Table } from "./format-blocks.ts";
+import type { CommandCall, CommandOutput } from "./operator-command.ts";
 
-/** The query of a list from the options of its command. */
+/** Reads the query of a list from the options of its command. */
 export function readPageQuery({ options: { limit, cursor } }: Pick<CommandCall, "options">) {
   return { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
 }
 
-/** Tells how to get the next page. */
-export function describeNextPage(next: string | null): readonly Block[] {
-  return next === null ? [] : [{ text: `more: --cursor ${next}`, tone: "quiet" }];
+/** Builds the output of a list: its table, and the option that continues it. */
+export function buildListOutput(
+  body: { readonly next_cursor: string | null },
+  table: Table,
+): CommandOutput {
+  const { next_cursor: next } = body;
+  const more = next === null ? [] : [{ text: `more: --cursor ${next}`, tone: "quiet" } as const];
+  return { ok: true, body, blocks: [table, ...more] };
 }
 
 /** Leaves out the members that were not given. */

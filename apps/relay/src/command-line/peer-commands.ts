@@ -6,7 +6,7 @@ import {
   type CommandResult,
   type OperatorCommand,
 } from "./operator-command.ts";
-import { describeNextPage, omitMissing, readPageQuery } from "./page-query.ts";
+import { buildListOutput, omitMissing, readPageQuery } from "./page-query.ts";
 
 type PeerAnswer = Awaited<ReturnType<CommandCall["client"]["addPeer"]>>;
 type Peer = Extract<PeerAnswer, { readonly ok: true }>["body"];
@@ -124,7 +124,7 @@ async function listPayments(call: CommandCall, relayId: string): Promise<Command
   const query = readPageQuery(call);
   const answer = await call.client.listPeerPayments({ params: { relayId }, query });
   if (!answer.ok) return answer;
-  const { payments, next_cursor } = answer.body;
+  const { payments } = answer.body;
   const rows = payments.map((payment) => [
     formatTime(payment.at),
     payment.type,
@@ -141,15 +141,14 @@ async function listPayments(call: CommandCall, relayId: string): Promise<Command
     { title: "reference", isFlexible: true },
     { title: "description", isFlexible: true },
   ] as const;
-  const table = { columns, rows, empty: "no payments" };
-  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+  return buildListOutput(answer.body, { columns, rows, empty: "no payments" });
 }
 
 async function listHistory(call: CommandCall, relayId: string): Promise<CommandResult> {
   const query = readPageQuery(call);
   const answer = await call.client.listPeerHistory({ params: { relayId }, query });
   if (!answer.ok) return answer;
-  const { history, next_cursor } = answer.body;
+  const { history } = answer.body;
   const rows = history.map((event) => {
     const { at, type, sequence: _, peer_id: _peer, ...members } = event;
     const words = Object.entries(members).map(
@@ -162,8 +161,11 @@ async function listHistory(call: CommandCall, relayId: string): Promise<CommandR
     { title: "what" },
     { title: "detail", isFlexible: true },
   ] as const;
-  const table = { columns, rows, empty: "nothing happened in the last 7 days" };
-  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+  return buildListOutput(answer.body, {
+    columns,
+    rows,
+    empty: "nothing happened in the last 7 days",
+  });
 }
 
 async function recordPayment(
@@ -219,7 +221,7 @@ async function listOutbox(call: CommandCall): Promise<CommandResult> {
     return { ok: true, body: { settlements: [], next_cursor: null }, blocks };
   }
   if (!answer.ok) return answer;
-  const { settlements, next_cursor } = answer.body;
+  const { settlements } = answer.body;
   const rows = settlements.map((entry) => [
     entry.settlement_id,
     entry.relay_id,
@@ -238,6 +240,5 @@ async function listOutbox(call: CommandCall): Promise<CommandResult> {
     { title: "next" },
     { title: "last error", isFlexible: true },
   ] as const;
-  const table = { columns, rows, empty: "nothing is on its way" };
-  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+  return buildListOutput(answer.body, { columns, rows, empty: "nothing is on its way" });
 }

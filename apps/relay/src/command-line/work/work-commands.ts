@@ -18,7 +18,7 @@ import {
 } from "../operator-command.ts";
 import { showOnlineHistory } from "./online-command.ts";
 import { followEvents, listRecentEvents } from "./event-commands.ts";
-import { describeNextPage, omitMissing, readPageQuery } from "../page-query.ts";
+import { buildListOutput, omitMissing, readPageQuery } from "../page-query.ts";
 
 /** The commands about agents, tasks and what happened. */
 export const workCommands = {
@@ -88,7 +88,7 @@ async function listAgents(call: CommandCall): Promise<CommandResult> {
   const query = { ...readPageQuery(call), ...omitMissing({ state, q, sort }) };
   const answer = await call.client.listAllAgents({ query: query as object });
   if (!answer.ok) return answer;
-  const { agents, next_cursor } = answer.body;
+  const { agents } = answer.body;
   const rows = agents.map((agent) => [
     agent.agent_id,
     agent.name ?? "-",
@@ -111,8 +111,7 @@ async function listAgents(call: CommandCall): Promise<CommandResult> {
     { title: "seen ago", align: "right" },
     { title: "capabilities", isFlexible: true },
   ] as const;
-  const table = { columns, rows, empty: "no agents" };
-  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+  return buildListOutput(answer.body, { columns, rows, empty: "no agents" });
 }
 
 async function listTasks(call: CommandCall): Promise<CommandResult> {
@@ -133,7 +132,7 @@ async function listTasks(call: CommandCall): Promise<CommandResult> {
   };
   const answer = await call.client.listAllTasks({ query: query as object });
   if (!answer.ok) return answer;
-  const { tasks, next_cursor } = answer.body;
+  const { tasks } = answer.body;
   const rows = tasks.map((task) => [
     task.task_id,
     formatDuration(now - task.submitted_at),
@@ -156,8 +155,7 @@ async function listTasks(call: CommandCall): Promise<CommandResult> {
     { title: "took", align: "right" },
     { title: "reason", isFlexible: true },
   ] as const;
-  const table = { columns, rows, empty: "no tasks" };
-  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+  return buildListOutput(answer.body, { columns, rows, empty: "no tasks" });
 }
 
 async function showSeries(call: CommandCall): Promise<CommandResult> {
@@ -207,7 +205,7 @@ async function listApprovals(call: CommandCall): Promise<CommandResult> {
   const query = { ...readPageQuery(call), ...omitMissing({ status }) };
   const answer = await call.client.listAllApprovals({ query: query as object });
   if (!answer.ok) return answer;
-  const { approvals, next_cursor } = answer.body;
+  const { approvals } = answer.body;
   const rows = approvals.map((approval) => [
     approval.approval_id,
     approval.agent_id,
@@ -224,8 +222,7 @@ async function listApprovals(call: CommandCall): Promise<CommandResult> {
     { title: "votes" },
     { title: "ago", align: "right" },
   ] as const;
-  const table = { columns, rows, empty: "no approvals" };
-  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+  return buildListOutput(answer.body, { columns, rows, empty: "no approvals" });
 }
 
 async function listTrustReceived(call: CommandCall): Promise<CommandResult> {
@@ -234,7 +231,7 @@ async function listTrustReceived(call: CommandCall): Promise<CommandResult> {
   const query = readPageQuery(call);
   const answer = await call.client.listTrustReceived({ params: { agentId }, query });
   if (!answer.ok) return answer;
-  const { records, next_cursor } = answer.body;
+  const { records } = answer.body;
   const rows = records.map((record) => [
     record.agent_id,
     record.trust_level,
@@ -249,8 +246,7 @@ async function listTrustReceived(call: CommandCall): Promise<CommandResult> {
     { title: "failed", align: "right" },
     { title: "last" },
   ] as const;
-  const table = { columns, rows, empty: "no agent has delegated to it" };
-  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+  return buildListOutput(answer.body, { columns, rows, empty: "no agent has delegated to it" });
 }
 
 async function listAudit(call: CommandCall): Promise<CommandResult> {
@@ -258,7 +254,7 @@ async function listAudit(call: CommandCall): Promise<CommandResult> {
   const query = { ...readPageQuery(call), ...omitMissing({ actor, action }) };
   const answer = await call.client.listOperatorAudit({ query });
   if (!answer.ok) return answer;
-  const { entries, next_cursor } = answer.body;
+  const { entries } = answer.body;
   const rows = entries.map((entry) => [
     formatTime(entry.at),
     entry.actor,
@@ -275,6 +271,5 @@ async function listAudit(call: CommandCall): Promise<CommandResult> {
     { title: "answer" },
     { title: "detail", isFlexible: true },
   ] as const;
-  const table = { columns, rows, empty: "no entries" };
-  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+  return buildListOutput(answer.body, { columns, rows, empty: "no entries" });
 }
