@@ -1,10 +1,10 @@
 import type { Config } from "./config.ts";
+import { findToolCollisions } from "./find-tool-collisions.ts";
 import { decideConfiguredOffer } from "../offer/decide-configured-offer.ts";
 import { formatOfferTable } from "../offer/format-offer-table.ts";
 import { connectServers } from "../proxy/connect-servers.ts";
 import type { Runtime } from "../runtime.ts";
-import { listSyntheticToolNames } from "../tools/index.ts";
-import { findNameCollisions, type RegisteredTool } from "../tools/registry.ts";
+import type { RegisteredTool } from "../tools/registry.ts";
 
 export type CheckConfigResult =
   | { readonly ok: true; readonly table: string }
@@ -22,19 +22,9 @@ export async function checkConfig(
   if (!servers.ok) return servers;
   const allTools = [...tools, ...servers.tools];
   await servers.close();
-  const { relay, listing, delegation } = config;
-  const names = listSyntheticToolNames({
-    hasRelay: relay !== undefined,
-    hasListing: listing !== undefined,
-    offersInspection: listing?.acceptance !== undefined,
-    delegates: delegation,
-  });
-  const collisions = findNameCollisions([
-    ...names.map((name) => ({ definition: { name } })),
-    ...allTools,
-  ]);
+  const collisions = findToolCollisions(config, allTools);
   if (collisions.length > 0) return { ok: false, faults: collisions };
   const resolvedOffer = decideConfiguredOffer(config, allTools);
   if (!resolvedOffer.ok) return resolvedOffer;
-  return { ok: true, table: formatOfferTable(allTools, resolvedOffer.offer, listing) };
+  return { ok: true, table: formatOfferTable(allTools, resolvedOffer.offer, config.listing) };
 }

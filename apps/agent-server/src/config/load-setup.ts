@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseKnownAgents, type KnownAgents } from "../http/authentication/known-agents.ts";
-import { listSyntheticToolNames } from "../tools/index.ts";
 import { loadToolsModule } from "../tools/load-module.ts";
-import { findNameCollisions, type RegisteredTool } from "../tools/registry.ts";
+import type { RegisteredTool } from "../tools/registry.ts";
 import { readConfig, type Config, type ConfigInput } from "./config.ts";
+import { findToolCollisions } from "./find-tool-collisions.ts";
 import type { Flags } from "./parse-flags.ts";
 
 /** The configuration and the contents of the files that it names. */
@@ -40,15 +40,7 @@ export async function loadSetup(
   const tools = modules.flatMap((module) => (module.ok ? module.tools : []));
   const skipped = modules.flatMap((module) => (module.ok ? module.skipped : []));
   for (const line of skipped) launch.printNote(line);
-  const { relay, listing, delegation } = read.config;
-  const names = listSyntheticToolNames({
-    hasRelay: relay !== undefined,
-    hasListing: listing !== undefined,
-    offersInspection: listing?.acceptance !== undefined,
-    delegates: delegation,
-  });
-  const synthetic = names.map((name) => ({ definition: { name } }));
-  const collisions = findNameCollisions([...synthetic, ...tools]);
+  const collisions = findToolCollisions(read.config, tools);
   if (collisions.length > 0) return { ok: false, faults: collisions };
   return {
     ok: true,

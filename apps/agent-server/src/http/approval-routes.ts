@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { Approval, Approvals } from "../policy/approvals.ts";
 import { readBody } from "./read-body.ts";
 import { refuseRequest, type HttpEnv } from "./refuse-request.ts";
+import { parseJson } from "../model/parse-json.ts";
 
 const Decision = v.object({ decision: v.picklist(["approve", "deny"]) });
 const MAX_BODY_BYTES = 4_096;
@@ -37,12 +38,4 @@ function toJson(approval: Approval) {
     requested_at: approval.requestedAt,
     expires_at: approval.expiresAt,
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

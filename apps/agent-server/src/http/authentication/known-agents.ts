@@ -7,6 +7,7 @@ import { formatRule } from "../../config/format-rule.ts";
 import type { Caller } from "../../caller.ts";
 import { buildFoundLookup, unknownLookup } from "../../lookup.ts";
 import type { FindSigner } from "./check-signed-token.ts";
+import { parseJson } from "../../model/parse-json.ts";
 
 const KnownAgent = v.strictObject({
   agent_id: v.pipe(v.string(), v.check(isUuid, "must be a UUID in lower case")),
@@ -78,13 +79,4 @@ export function createReloadingKnownAgents(
     return undefined;
   };
   return createReloadingFile({ path, initial, parse, runtime });
-}
-
-/** Returns undefined for malformed JSON; the schema refuses it because it is not a list. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
