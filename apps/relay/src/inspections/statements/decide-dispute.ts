@@ -14,11 +14,9 @@ import type { Tx } from "../../storage/storage.ts";
 import type { InspectionRow } from "../../storage/tables/inspections.ts";
 import { toInspection } from "../current-state.ts";
 import { findReadableInspection } from "../reading/find-readable.ts";
-import type { GivenStatement } from "./give-verdict.ts";
-import { toInspectionView } from "../reading/inspection-view.ts";
-import { moveInspection, publishMove, type MoveServices } from "../move.ts";
-import { findInspectionToMove } from "../extend-deadlines.ts";
+import { moveInspection, type MoveServices } from "../move.ts";
 import { parseTerms, toLengths } from "../terms.ts";
+import { takeStatement, type GivenStatement } from "./take-statement.ts";
 import {
   checkSubject,
   checkTimestamp,
@@ -29,13 +27,12 @@ import {
 
 /**
  * Takes the decision of the arbiter in charge. The operator's own has only a share and a reason, and the
- * relay signs it. The same signed statement again is answered like the first time.
+ * relay signs it.
  */
 export async function decideDispute(
   services: MoveServices,
   { value, saveResponse, ...path }: GivenStatement,
 ): Promise<Answer<Operations["decideDispute"]>> {
-  const { storage } = services;
   const own = readOwnDecision(path.caller, value);
   const formed =
     own === undefined ? checkStatementForm(DecisionRecordSchema, value) : { ok: true as const };
@@ -46,21 +43,13 @@ export async function decideDispute(
     own === undefined ? (value as DecisionRecord) : signOwn(services, found.row, own);
   const checked = await checkDecision(services, found.row, statement, path.caller);
   if (!checked.ok) return checked;
-  const done = await storage.transaction(async (tx) => {
-    const row = await findInspectionToMove(tx, services, path.taskId);
-    if (row === undefined) return refuse("inspection.not_found");
-    if (!(await checked.verified.isInForce(tx))) return refuse("inspection.signature_invalid");
-    const moved = hasStatement(row, statement)
-      ? undefined
-      : await applyDecision(tx, services, row, statement);
-    if (moved?.ok === false) return moved;
-    const answer = { status: 200 as const, body: toInspectionView(moved?.row ?? row) };
-    await saveResponse?.(tx, answer);
-    return { ok: true as const, answer, moved };
+  return takeStatement(services, {
+    taskId: path.taskId,
+    verified: checked.verified,
+    saveResponse,
+    isTaken: (row) => hasStatement(row, statement),
+    apply: (tx, row) => applyDecision(tx, services, row, statement),
   });
-  if (!done.ok) return done;
-  if (done.moved !== undefined) publishMove(services, done.moved);
-  return done.answer;
 }
 
 /** Only the operator decides without a signed statement. */

@@ -6,19 +6,17 @@ import {
   verifyVerdictRecord,
 } from "@agent/receipts";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
-import type { SaveResponse } from "../../http/server/idempotency.ts";
 import { mayActFor } from "../../identity/caller.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { InspectionRow } from "../../storage/tables/inspections.ts";
 import { mayArbitrate } from "../acceptance/may-arbitrate.ts";
 import { countOpenDisputes } from "../reading/count-store.ts";
 import { toInspection } from "../current-state.ts";
-import { findReadableInspection, type InspectionPath } from "../reading/find-readable.ts";
-import { toInspectionView } from "../reading/inspection-view.ts";
-import { moveInspection, publishMove, type MoveServices } from "../move.ts";
+import { findReadableInspection } from "../reading/find-readable.ts";
+import { moveInspection, type MoveServices } from "../move.ts";
 import { postBond } from "../post-bond.ts";
-import { findInspectionToMove } from "../extend-deadlines.ts";
 import { parseTerms, toLengths } from "../terms.ts";
+import { takeStatement, type GivenStatement } from "./take-statement.ts";
 import {
   checkSubject,
   checkTimestamp,
@@ -28,21 +26,11 @@ import {
 
 type GiveVerdict = Operations["giveVerdict"];
 
-export interface GivenStatement extends InspectionPath {
-  /** The parsed statement as it arrived. */
-  readonly value: unknown;
-  readonly saveResponse?: SaveResponse | undefined;
-}
-
-/**
- * Takes the signed statement of a party about a result. The same statement again is answered like the
- * first time; a refused one changes nothing.
- */
+/** Takes the signed statement of a party about a result. */
 export async function giveVerdict(
   services: MoveServices,
   { value, saveResponse, ...path }: GivenStatement,
 ): Promise<Answer<GiveVerdict>> {
-  const { storage } = services;
   const formed = checkStatementForm(VerdictRecordSchema, value);
   if (!formed.ok) return formed;
   const statement = value as VerdictRecord;
@@ -55,27 +43,18 @@ export async function giveVerdict(
   const mismatch = checkSubject(statement, found.row);
   if (mismatch !== undefined) return mismatch;
   const verified = await verifyInForce(
-    storage.read,
+    services.storage.read,
     speakerId,
     (publicKeys) => verifyVerdictRecord(value, { signerId: speakerId, publicKeys }).valid,
   );
   if (verified === undefined) return refuse("inspection.signature_invalid");
-  const done = await storage.transaction(async (tx) => {
-    const row = await findInspectionToMove(tx, services, path.taskId);
-    if (row === undefined) return refuse("inspection.not_found");
-    if (!(await verified.isInForce(tx))) return refuse("inspection.signature_invalid");
-    const moved = hasStatement(row, statement)
-      ? undefined
-      : await applyVerdict(tx, services, row, statement);
-    if (moved?.ok === false) return moved;
-    const body = toInspectionView(moved?.row ?? row);
-    const answer = { status: 200 as const, body };
-    await saveResponse?.(tx, answer);
-    return { ok: true as const, answer, moved };
+  return takeStatement(services, {
+    taskId: path.taskId,
+    verified,
+    saveResponse,
+    isTaken: (row) => hasStatement(row, statement),
+    apply: (tx, row) => applyVerdict(tx, services, row, statement),
   });
-  if (!done.ok) return done;
-  if (done.moved !== undefined) publishMove(services, done.moved);
-  return done.answer;
 }
 
 function getSpeaker(
