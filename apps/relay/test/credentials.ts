@@ -1,4 +1,9 @@
-import { issueCredential, type VerifiableCredential } from "@agent/credentials";
+import {
+  type CredentialSubject,
+  type CredentialType,
+  issueCredential,
+  type VerifiableCredential,
+} from "@agent/credentials";
 import { canonicalize, concatBytes, sha256, sign, toBase58Btc } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import type { Reply, TestRelay } from "./test-relay.ts";
@@ -20,82 +25,59 @@ type Subject = Pick<TestAgent, "did">;
 
 const idBytes = (seed = 1) => new Uint8Array(10).fill(seed);
 
-export function createReputationCredential(
+type IssueCredential = (
   by: CredentialIssuer,
   of: Subject,
-  { now, validForMs, seed, about = {} }: CredentialInput,
-): VerifiableCredential {
-  return issueCredential({
-    type: "AgentReputationCredential",
-    subject: {
-      id: of.did,
-      success_rate: 1,
-      avg_latency_ms: 5,
-      task_count: 1,
-      trust_score: 0.3,
-      availability: 1,
-      sample_size: 1,
-      measured_at: now,
-      ...about,
-    },
-    secretKey: by.secretKey,
-    now,
-    validForMs,
-    randomBytes: idBytes(seed),
-  });
+  input: CredentialInput,
+) => VerifiableCredential;
+
+/** Returns a function that issues credentials of one type, with claims that its caller may change. */
+function createIssuer<Type extends CredentialType>(
+  type: Type,
+  getClaims: (now: number) => Omit<CredentialSubject<Type>, "id">,
+): IssueCredential {
+  return (by, of, { now, validForMs, seed, about = {} }) =>
+    issueCredential({
+      type,
+      subject: { id: of.did, ...getClaims(now), ...about } as CredentialSubject<Type>,
+      secretKey: by.secretKey,
+      now,
+      validForMs,
+      randomBytes: idBytes(seed),
+    });
 }
 
-export function createTrustCredential(
-  by: CredentialIssuer,
-  of: Subject,
-  { now, validForMs, seed, about = {} }: CredentialInput,
-): VerifiableCredential {
-  return issueCredential({
-    type: "AgentTrustCredential",
-    subject: {
-      id: of.did,
-      trust_level: "first_contact",
-      interaction_count: 1,
-      successful_tasks: 1,
-      failed_tasks: 0,
-      first_seen_at: now,
-      last_seen_at: now,
-      ...about,
-    },
-    secretKey: by.secretKey,
-    now,
-    validForMs,
-    randomBytes: idBytes(seed),
-  });
-}
+export const createReputationCredential = createIssuer("AgentReputationCredential", (now) => ({
+  success_rate: 1,
+  avg_latency_ms: 5,
+  task_count: 1,
+  trust_score: 0.3,
+  availability: 1,
+  sample_size: 1,
+  measured_at: now,
+}));
 
-export function createGradientCredential(
-  by: CredentialIssuer,
-  of: Subject,
-  { now, validForMs, seed, about = {} }: CredentialInput,
-): VerifiableCredential {
-  return issueCredential({
-    type: "AgentGradientCredential",
-    subject: {
-      id: of.did,
-      gradient: 0.5,
-      knowledge_density: 0,
-      knowledge_quality: 0,
-      graph_connectivity: 0,
-      temporal_stability: 0,
-      retrieval_quality: 0,
-      interaction_efficiency: 0,
-      tool_efficiency: 0,
-      curiosity_pressure: 0,
-      measured_at: now,
-      ...about,
-    },
-    secretKey: by.secretKey,
-    now,
-    validForMs,
-    randomBytes: idBytes(seed),
-  });
-}
+export const createTrustCredential = createIssuer("AgentTrustCredential", (now) => ({
+  trust_level: "first_contact",
+  interaction_count: 1,
+  successful_tasks: 1,
+  failed_tasks: 0,
+  first_seen_at: now,
+  last_seen_at: now,
+}));
+
+export const createGradientCredential = createIssuer("AgentGradientCredential", (now) => ({
+  gradient: 0.5,
+  knowledge_density: 0,
+  knowledge_quality: 0,
+  graph_connectivity: 0,
+  temporal_stability: 0,
+  retrieval_quality: 0,
+  interaction_efficiency: 0,
+  tool_efficiency: 0,
+  curiosity_pressure: 0,
+  measured_at: now,
+}));
 
 export function submitCredentials(
   t: TestRelay,

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { annotateSchema, describeAs } from "./annotate-schema.ts";
 import { limits } from "./limits.ts";
 
-export { extensibleEnum, getEnumWords } from "./extensible-enum.ts";
+export { extensibleEnum } from "./extensible-enum.ts";
 
 /** Rejects lone surrogates: a database would replace them and store two different ids as one. */
 export const wellFormed = v.check(

@@ -26,39 +26,49 @@ const trustColumns: readonly TableColumn<TrustRecord>[] = [
 
 /** The agents that it delegated to, and its trust in them. */
 export function AgentTrust({ agentId }: OfAgent) {
-  const loadPage = useListPages("listTrust", { params: { agentId } }, recordsOf);
   return (
-    <section class="box">
-      <h2>Trust that it gives</h2>
-      <PageTable
-        caption="Trust"
-        loadPage={loadPage}
-        rowKey={({ remote_agent_id }) => remote_agent_id}
-        empty="It has delegated to no agent yet."
-        tone={toneOfTrust}
-        columns={[
-          { title: "agent", cell: ({ remote_agent_id }) => <AgentLink id={remote_agent_id} /> },
-          ...trustColumns,
-        ]}
-      />
-    </section>
+    <TrustTable
+      title="Trust that it gives"
+      caption="Trust"
+      loadPage={useListPages("listTrust", { params: { agentId } }, recordsOf)}
+      getOther={({ remote_agent_id }) => remote_agent_id}
+      empty="It has delegated to no agent yet."
+    />
   );
 }
 
 /** The agents that delegated to it, and their trust in it. */
 export function AgentTrustReceived({ agentId }: OfAgent) {
-  const loadPage = useListPages("listTrustReceived", { params: { agentId } }, recordsOf);
+  return (
+    <TrustTable
+      title="Trust that it receives"
+      caption="Trust received"
+      loadPage={useListPages("listTrustReceived", { params: { agentId } }, recordsOf)}
+      getOther={({ agent_id }) => agent_id}
+      empty="No agent has delegated to it yet."
+    />
+  );
+}
+
+interface TrustTableProps {
+  readonly title: string;
+  readonly caption: string;
+  readonly loadPage: ReturnType<typeof useListPages<"listTrust", TrustRecord>>;
+  /** Returns the other agent of a record. */
+  readonly getOther: (record: TrustRecord) => string;
+  readonly empty: string;
+}
+
+function TrustTable({ title, getOther, ...table }: TrustTableProps) {
   return (
     <section class="box">
-      <h2>Trust that it receives</h2>
+      <h2>{title}</h2>
       <PageTable
-        caption="Trust received"
-        loadPage={loadPage}
-        rowKey={({ agent_id }) => agent_id}
-        empty="No agent has delegated to it yet."
+        {...table}
+        rowKey={getOther}
         tone={toneOfTrust}
         columns={[
-          { title: "agent", cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
+          { title: "agent", cell: (record) => <AgentLink id={getOther(record)} /> },
           ...trustColumns,
         ]}
       />

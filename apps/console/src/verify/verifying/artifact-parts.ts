@@ -10,14 +10,6 @@ export function getBundle(verdict: Verdict, artifact: unknown): EvidenceBundle |
     : null;
 }
 
-/** A receipt as it is shown; a refused one may lack any member. */
-export interface ShownReceipt {
-  readonly agent_id?: unknown;
-  readonly status?: unknown;
-  readonly result?: unknown;
-  readonly tools_used?: unknown;
-}
-
 /** An inner verdict with the artifact that it is about. */
 export interface InnerArtifact {
   readonly verdict: Verdict;
