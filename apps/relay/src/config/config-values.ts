@@ -6,6 +6,16 @@ import * as v from "valibot";
 /** Reads the text of a variable. Its description completes "NAME must be ..." and quotes no value. */
 export type VariableSchema = v.GenericSchema<string | undefined, unknown>;
 
+/** A variable of the environment, with the texts that describe it. */
+export interface Variable {
+  readonly purpose: string;
+  /** Its default is read like a given text; without `v.optional` the variable is required. */
+  readonly schema: VariableSchema;
+  /** The meaning of a variable without a value, where there is no default. */
+  readonly unset?: string;
+  readonly secret?: true;
+}
+
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 const WHOLE_NUMBER = /^\d+$/;
 /** Up to six decimals, because money and rates are integers of 1e-6 inside. */

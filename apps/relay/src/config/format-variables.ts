@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { getRule } from "./config-values.ts";
-import { variables, type Variable } from "./config-variables.ts";
+import { getRule, type Variable } from "./config-values.ts";
+import { variables } from "./config-variables.ts";
 
 /** Formats the variables for `--help`: the meaning of an unset one, its purpose and its rule. */
 export function formatVariables(): string {

@@ -2,12 +2,12 @@ import * as v from "valibot";
 import { buildConfig } from "./build-config.ts";
 import type { Config } from "./config.ts";
 import {
-  DEFAULT_FEES,
   EnvironmentSchema,
   variables,
   type VariableName,
   type VariableValues,
 } from "./config-variables.ts";
+import { DEFAULT_FEES } from "./variables/fee-variables.ts";
 import { getRule, operatorTokens } from "./config-values.ts";
 import { readTokenFile } from "../identity/read-token-file.ts";
 

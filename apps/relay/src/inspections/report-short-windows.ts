@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { DEFAULT_MIN_WINDOW_MS } from "../config/config-variables.ts";
+import { DEFAULT_MIN_WINDOW_MS } from "../config/variables/fee-variables.ts";
 import type { Log } from "../observability/log.ts";
 
 /** Warns the operator at the start if agents may agree on inspections that are too short for a party to answer. */
