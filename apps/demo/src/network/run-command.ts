@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 /** The `main` of a command of a package. */
-export const COMMANDS = {
+const COMMANDS = {
   "agent-verify": resolveCommand("@agent/verify", "command/main.node.ts"),
   "agent-monitor": resolveCommand("@agent/client", "monitor/command/main.node.ts"),
 } as const;

@@ -20,7 +20,7 @@ interface ContractFile {
 }
 
 /** Returns the contract of this version in OpenAPI. */
-export function getContractDocument(): ReturnType<typeof buildOpenApi> {
+function getContractDocument(): ReturnType<typeof buildOpenApi> {
   cachedDocument ??= buildOpenApi(operations, version);
   return cachedDocument;
 }

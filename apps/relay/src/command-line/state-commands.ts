@@ -126,7 +126,7 @@ function describePeers({ peers }: Overview): string {
   return states.length === 0 ? "no peers" : `peers: ${states.join(", ")}`;
 }
 
-export function describeDatabase({ database }: Overview, now: number): string {
+function describeDatabase({ database }: Overview, now: number): string {
   if (database.in_memory) return "in memory: everything is lost at the end";
   const size = database.bytes === null ? "" : `${(database.bytes / 1e6).toFixed(1)} MB, `;
   const { last_backup_at: at } = database;

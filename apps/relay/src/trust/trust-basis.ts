@@ -7,7 +7,7 @@ type TrustSettings = Pick<Config, "trust" | "payments">;
  * Returns what strangers must know about the levels of this relay: `unpriced` where faking one costs
  * nothing; undefined where levels are backed by fees.
  */
-export function getTrustBasis({ trust, payments }: TrustSettings): "unpriced" | undefined {
+function getTrustBasis({ trust, payments }: TrustSettings): "unpriced" | undefined {
   const isPriced = payments.platformFeeRate > 0 && trust.thresholds.verified > 0;
   return isPriced ? undefined : "unpriced";
 }

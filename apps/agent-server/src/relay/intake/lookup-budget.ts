@@ -26,7 +26,7 @@ interface SentLookup extends CountedLookup {
  * The look-ups of callers in one window. Together they leave a sixth of what the relay lets this
  * server read to its own work.
  */
-export const LOOKUP_LIMITS = {
+const LOOKUP_LIMITS = {
   proven: limits.tiers.read / 2,
   unproven: limits.tiers.read / 3,
 } as const;

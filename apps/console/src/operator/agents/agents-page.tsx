@@ -89,7 +89,7 @@ export function AgentsPage() {
   );
 }
 
-export function AgentList({ filter }: { filter: Readonly<Record<string, string>> }) {
+function AgentList({ filter }: { filter: Readonly<Record<string, string>> }) {
   const loadPage = useListPages("listAllAgents", { query: filter }, agentsOf);
   return (
     <PageTable

@@ -22,7 +22,7 @@ interface TableProps<Row> {
   readonly caption: string;
   readonly columns: readonly TableColumn<Row>[];
   readonly rowKey: (row: Row) => string | number;
-  /** Says that there is nothing. */
+  /** Shown instead of a table without rows. */
   readonly empty: ComponentChildren;
   /** Marks rows that went wrong. */
   readonly tone?: (row: Row) => "bad" | "doubt" | undefined;
@@ -76,7 +76,7 @@ export function PageTable<Row>({
 }: TableProps<Row> & {
   readonly loadPage: (cursor: string | undefined) => Promise<PageAnswer<TablePage<Row>>>;
   readonly rules?: ReloadRules;
-  /** Told of each answer, for what depends on it elsewhere on the page. */
+  /** Called with each answer; returns what depends on it elsewhere on the page. */
   readonly onAnswer?: (answer: LoadedAnswer<TablePage<Row>>) => ComponentChildren;
 }) {
   const [cursors, setCursors] = useState<readonly string[]>([]);

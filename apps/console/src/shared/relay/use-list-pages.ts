@@ -6,7 +6,7 @@ import type { BodyOf, PageAnswer, RequestOf } from "./call-relay.ts";
 import { usePageContext } from "./page-context.ts";
 
 /** The most rows of one page of a list. */
-export const PAGE_ROWS = 50;
+const PAGE_ROWS = 50;
 
 /** The one list that is refused where it is empty (specification, "Credentials"). */
 const isEmptyList = ({ code }: CallRefusal) => code === "credential.not_found";

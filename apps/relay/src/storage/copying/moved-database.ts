@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 
 /** "ARMV" in the file header, which versions that cannot read the mark refuse as a foreign file. */
-export const MOVED_APPLICATION_ID = 0x41524d56;
+const MOVED_APPLICATION_ID = 0x41524d56;
 
 /** Returns the place to which the data was moved: host and database, never a password. */
 export function findMovedTo(db: Database): string | undefined {

@@ -23,7 +23,7 @@ const REFERENCE = "#/components/schemas/";
  *
  * @param name the member that the value is for; the operation for a whole body
  */
-export function buildExample(schema: JsonObject, name: string, definitions: Definitions): unknown {
+function buildExample(schema: JsonObject, name: string, definitions: Definitions): unknown {
   return build(schema, name, { definitions, within: [] });
 }
 

@@ -64,7 +64,7 @@ export function createReadingPool(url: string, size: number): ReadingPool {
   };
 }
 
-export function createReader(
+function createReader(
   connection: Queryable,
   attempt: <T>(work: () => Promise<T>) => Promise<T>,
 ): Reader {
