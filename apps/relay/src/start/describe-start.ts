@@ -3,7 +3,7 @@ import type { FreezeState } from "../admin/freeze.ts";
 import { formatConsoleLink } from "../command-line/session-commands.ts";
 import type { Block, Cell } from "../command-line/format-blocks.ts";
 import { formatTime } from "../command-line/format-values.ts";
-import { describeDatabase as describePlace } from "../storage/postgres/connection-settings.ts";
+import { describePlace } from "../storage/postgres/connection-settings.ts";
 import { version } from "../version.ts";
 
 export interface StartedRelay {
@@ -15,28 +15,21 @@ export interface StartedRelay {
   readonly code: string | undefined;
 }
 
-/** The lines that a person at a terminal is shown when a relay has started. */
+/** Builds the lines that a person at a terminal is shown when a relay has started. */
 export function describeStart(relay: StartedRelay): readonly Block[] {
   const { config, relayId, frozen, code } = relay;
   const { identity, storage, server } = config;
   const address = getLocalAddress(relay);
   const isSealed = identity.keyPassphrase !== undefined;
-  return [
+  const lines: (Cell | undefined)[] = [
     { text: `${identity.relayName}  ${relayId}  ${version}`, tone: "strong" },
-    ...(frozen === undefined
-      ? []
-      : [
-          {
-            text: `FROZEN since ${formatTime(frozen.since)}: ${frozen.reason}`,
-            tone: "bad",
-          } as Cell,
-        ]),
+    frozen && {
+      text: `FROZEN since ${formatTime(frozen.since)}: ${frozen.reason}`,
+      tone: "bad",
+    },
     `address   ${address}${server.baseUrl === undefined ? "" : `, public ${server.baseUrl}`}`,
-    ...(code === undefined
-      ? []
-      : [
-          `console   ${formatConsoleLink(server.baseUrl ?? address, code)}  (once, within 5 minutes)`,
-        ]),
+    code &&
+      `console   ${formatConsoleLink(server.baseUrl ?? address, code)}  (once, within 5 minutes)`,
     describeDatabase(storage),
     isSealed
       ? "key       sealed by AGENT_RELAY_KEY_PASSPHRASE"
@@ -45,9 +38,10 @@ export function describeStart(relay: StartedRelay): readonly Block[] {
     `off       ${listFeatures(config, false).join(", ") || "-"}`,
     { text: "stop      Ctrl-C", tone: "quiet" },
   ];
+  return lines.filter((line) => line !== undefined);
 }
 
-/** The address at which this machine reaches the relay. */
+/** Returns the address at which this machine reaches the relay. */
 export function getLocalAddress({ config, port }: Pick<StartedRelay, "config" | "port">): string {
   const { host } = config.server;
   const isAny = host === "0.0.0.0" || host === "::";

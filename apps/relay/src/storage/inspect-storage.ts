@@ -1,5 +1,5 @@
 import { checkDatabase, type CopyResult } from "./database/backup.ts";
-import { inspectDatabase, type Inspection } from "./database/inspect-database.ts";
+import { inspectDatabase, type DatabaseInspection } from "./database/inspect-database.ts";
 import type { Migration } from "./database/migrate.ts";
 import { readDatabase } from "./database/read-database.ts";
 import type { DatabaseLocation } from "./open-storage.ts";
@@ -12,7 +12,7 @@ export interface InspectedStorage {
   readonly name: string;
   /** Checks that all of it can be read. */
   check(): Promise<CopyResult>;
-  inspect(): Promise<Inspection>;
+  inspect(): Promise<DatabaseInspection>;
   readSnapshot<T>(work: (read: Reader) => Promise<T>): Promise<T>;
 }
 

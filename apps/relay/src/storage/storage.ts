@@ -45,7 +45,7 @@ export interface Tx extends Reader {
    * True in a run that only finds out what the work reads: nothing that it writes is kept, so what is
    * expensive to build may be left out of it.
    */
-  readonly isPractice?: boolean;
+  readonly isDryRun?: boolean;
   /** Returns the number of changed rows. A statement with RETURNING must use `get` or `all`. */
   run<P>(query: Query<P, never>, params: NoInfer<P>): Promise<number>;
   /**

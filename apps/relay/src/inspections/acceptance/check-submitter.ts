@@ -1,9 +1,10 @@
 import { hasTooManyRejections, isSubmitterSuspended } from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
+import { DAY_MS } from "../../clock/day-ms.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { countBegun, countRejected, listSubmitterCases } from "../reading/count-store.ts";
 
-const MONTH_MS = 30 * 86_400_000;
+const MONTH_MS = 30 * DAY_MS;
 
 /** Refuses a submitter that lost too many disputes, or has rejected too much. */
 export async function checkSubmitter(

@@ -15,7 +15,7 @@ export async function appendLog(
 ): Promise<void> {
   const isOn = answers.get(tx) ?? (await isLogOn(tx));
   answers.set(tx, isOn);
-  if (isOn) await insertEntry(tx, tx.isPractice === true ? BLANK : await build());
+  if (isOn) await insertEntry(tx, tx.isDryRun === true ? BLANK : await build());
 }
 
 /** Takes the place of an entry that is not kept, because building one takes several hashes. */

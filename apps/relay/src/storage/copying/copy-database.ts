@@ -9,7 +9,7 @@ import {
 import { acquireFileLock } from "../database/file-lock.ts";
 import { inspectDatabase } from "../database/inspect-database.ts";
 import type { Migration } from "../database/migrate.ts";
-import { describeDatabase } from "../postgres/connection-settings.ts";
+import { describePlace } from "../postgres/connection-settings.ts";
 import { openPostgres } from "../postgres/open-postgres.ts";
 import { toPostgresRefusal } from "../postgres/postgres-refusal.ts";
 import { WritingConnection } from "../postgres/writing-connection.ts";
@@ -70,7 +70,7 @@ async function copyOpened(
   source: Database,
   { from, to, migrations }: CopyOptions,
 ): Promise<DatabaseCopy | DatabaseRefusal> {
-  const place = describeDatabase(to);
+  const place = describePlace(to);
   const movedTo = findMovedTo(source);
   if (movedTo !== undefined && movedTo !== place) {
     return refuseDatabase("database.moved", `${from} was moved to ${movedTo}`);

@@ -3,7 +3,6 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   openSync,
   renameSync,
   rmSync,
@@ -15,6 +14,7 @@ import { toDatabaseRefusal, refuseDatabase, type DatabaseRefusal } from "./datab
 import { acquireFileLock } from "./file-lock.ts";
 import { inspectDatabase } from "./inspect-database.ts";
 import { migrate, type Migration } from "./migrate.ts";
+import { syncFile } from "./sync-file.ts";
 
 export type CopyResult = { readonly ok: true } | DatabaseRefusal;
 
@@ -69,7 +69,10 @@ export function restoreDatabase(
   }
 }
 
-/** Returns a number that grows with every restore of the same relay, from any backup. */
+/**
+ * Begins a new incarnation, whose number is greater than that of every earlier restore of the same relay, and
+ * freezes the relay.
+ */
 function beginIncarnation(path: string, migrations: readonly Migration[], now: number): void {
   const db = new Sqlite(path);
   try {
@@ -124,10 +127,4 @@ function writeAtomically(
   } finally {
     rmSync(draft, { force: true });
   }
-}
-
-function syncFile(path: string): void {
-  const file = openSync(path, "r");
-  fsyncSync(file);
-  closeSync(file);
 }

@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
+import { syncFile } from "./sync-file.ts";
 
 /** "ARLY" in the file header distinguishes a relay's database from other SQLite files. */
 export const APPLICATION_ID = 0x41524c59;
@@ -27,7 +28,5 @@ export function createDatabase(path: string): void {
     closeSync(file);
   }
   renameSync(draft, path);
-  const directory = openSync(dirname(path), "r");
-  fsyncSync(directory);
-  closeSync(directory);
+  syncFile(dirname(path));
 }

@@ -12,7 +12,7 @@ import {
   type Migration,
 } from "./migrate.ts";
 
-export type Inspection =
+export type DatabaseInspection =
   | { readonly ok: true; readonly exists: boolean; readonly applied: readonly AppliedMigration[] }
   | DatabaseRefusal;
 
@@ -32,7 +32,7 @@ export interface InspectOptions {
  * Checks that a file is a complete database of this schema or an older one, without changing it. A
  * missing file is accepted; an empty, damaged, foreign or newer one is refused.
  */
-export function inspectDatabase(options: InspectOptions): Inspection {
+export function inspectDatabase(options: InspectOptions): DatabaseInspection {
   const { path } = options;
   try {
     const file = statSync(path, { throwIfNoEntry: false });
@@ -58,7 +58,7 @@ export function inspectDatabase(options: InspectOptions): Inspection {
 function inspectOpened(
   db: Database,
   { path, migrations, check = "start", acceptMoved = false }: InspectOptions,
-): Inspection {
+): DatabaseInspection {
   const movedTo = findMovedTo(db);
   if (movedTo !== undefined && !acceptMoved) {
     const detail = `${path} was moved to the database ${movedTo}: start the relay with its AGENT_DATABASE_URL`;

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import type { FileCheck } from "../check/file-check.ts";
-import { describeDatabase, toClientConfig } from "./connection-settings.ts";
+import { describePlace, toClientConfig } from "./connection-settings.ts";
 import { toPostgresRefusal } from "./postgres-refusal.ts";
 
 /** Opens a connection for statements that read whole tables, longer than a request allows. */
@@ -30,7 +30,7 @@ export async function readAllTables(
 
 /** Checks the database behind the running relay on a connection of its own. */
 export function createPostgresCheck(url: string): FileCheck {
-  const name = describeDatabase(url);
+  const name = describePlace(url);
   let client: Client | undefined;
   let isStopped = false;
   let isDamaged = false;

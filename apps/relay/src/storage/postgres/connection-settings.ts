@@ -1,7 +1,7 @@
 import type { ClientConfig } from "pg";
 import { valueTypes } from "./values/parse-values.ts";
 
-export const CONNECT_TIMEOUT_MS = 2_000;
+const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** Firewalls forget idle connections after minutes, and the operating system would ask only after hours. */
 const KEEPALIVE_SECONDS = 10;
@@ -31,8 +31,8 @@ export function toClientConfig(url: string): ClientConfig {
   };
 }
 
-/** Returns the address without its password, for the operator. */
-export function describeDatabase(url: string): string {
+/** Returns host and database of an address, which hold no password, for the operator. */
+export function describePlace(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;
 }

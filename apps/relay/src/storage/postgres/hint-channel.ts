@@ -11,12 +11,12 @@ const MAX_MESSAGE_BYTES = 7_900;
 /** A connection on which the server does not answer for this long is replaced. */
 const PING_TIMEOUT_MS = 5_000;
 
-/** Says that changes were committed; every other hint is the id of a task. */
+/** The hint that changes were committed; every other hint is the id of a task. */
 const CHANGES = "*";
 
 /** The hints of one process, on a connection of its own. */
 export interface HintChannel extends Hints {
-  /** Tells that changes were committed. */
+  /** Sends the hint that changes were committed. */
   sendChanges(): void;
   close(): Promise<void>;
 }

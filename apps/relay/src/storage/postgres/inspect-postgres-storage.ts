@@ -1,11 +1,11 @@
 import type { Client } from "pg";
 import type { CopyResult } from "../database/backup.ts";
 import { refuseDatabase, type DatabaseRefusal } from "../database/database-refusal.ts";
-import type { Inspection } from "../database/inspect-database.ts";
+import type { DatabaseInspection } from "../database/inspect-database.ts";
 import type { Migration } from "../database/migrate.ts";
 import type { InspectedStorage } from "../inspect-storage.ts";
 import { createSlowClient, readAllTables } from "./check-postgres.ts";
-import { describeDatabase } from "./connection-settings.ts";
+import { describePlace } from "./connection-settings.ts";
 import { inspectPostgres } from "./inspect-postgres.ts";
 import { toPostgresRefusal } from "./postgres-refusal.ts";
 import { createReadingPool } from "./reading/reading-pool.ts";
@@ -15,7 +15,7 @@ export function inspectPostgresStorage(
   url: string,
   migrations: readonly Migration[],
 ): InspectedStorage {
-  const name = describeDatabase(url);
+  const name = describePlace(url);
 
   async function connect<T>(work: (client: Client) => Promise<T>): Promise<T | DatabaseRefusal> {
     const client = createSlowClient(url);
@@ -29,7 +29,7 @@ export function inspectPostgresStorage(
     }
   }
 
-  const inspect = async (client: Client): Promise<Inspection> => {
+  const inspect = async (client: Client): Promise<DatabaseInspection> => {
     const inspected = await inspectPostgres(client, { name, migrations });
     if (!inspected.ok) return inspected;
     return { ok: true, exists: inspected.applied.length > 0, applied: inspected.applied };

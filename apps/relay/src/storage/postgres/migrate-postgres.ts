@@ -33,13 +33,13 @@ export async function migratePostgres(
   let next = applied;
   if (applied === 0 && baseline >= 0) {
     const schema = migrations[baseline]?.postgresBaseline ?? "";
-    await applyStep(client, schema, migrations, 0, baseline);
+    await applyStep(client, migrations, { text: schema, first: 0, last: baseline });
     next = baseline + 1;
   }
   for (; next < migrations.length; next += 1) {
     const { sql } = migrations[next] as Migration;
     const text = typeof sql === "string" ? sql : sql.postgres;
-    await repeatConflicts(() => applyStep(client, text, migrations, next, next));
+    await repeatConflicts(() => applyStep(client, migrations, { text, first: next, last: next }));
   }
   return migrations.slice(applied).map(({ id }) => id);
 }
@@ -55,13 +55,18 @@ async function repeatConflicts(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Applies a text and records the steps from `first` to `last`. */
+/** The text of one or several steps, and their places in the list of migrations. */
+interface StepRange {
+  readonly text: string;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Applies a text and records the steps that it stands for. */
 async function applyStep(
   client: Client,
-  text: string,
   migrations: readonly Migration[],
-  first: number,
-  last: number,
+  { text, first, last }: StepRange,
 ): Promise<void> {
   await client.query("BEGIN");
   try {

@@ -5,7 +5,7 @@ import { getOldestPosition, type Migration } from "../database/migrate.ts";
 import type { OpenResult } from "../database/open-result.ts";
 import { unsharedStorage, type Hints, type Reader } from "../storage.ts";
 import { createPostgresCheck } from "./check-postgres.ts";
-import { describeDatabase } from "./connection-settings.ts";
+import { describePlace } from "./connection-settings.ts";
 import { createHintChannel } from "./hint-channel.ts";
 import { inspectPostgres } from "./inspect-postgres.ts";
 import { migratePostgres } from "./migrate-postgres.ts";
@@ -52,7 +52,7 @@ const MAX_START_PAUSE_MS = 10_000;
 export async function openPostgres(options: PostgresOptions): Promise<OpenResult> {
   const { url, migrations, poolSize = DEFAULT_POOL_SIZE, shared } = options;
   const isShared = shared !== undefined;
-  const name = describeDatabase(url);
+  const name = describePlace(url);
   const connection = new WritingConnection(url, {
     isShared,
     ...(isShared && { position: migrations.length }),
@@ -75,7 +75,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
       migrated: updated.migrated,
       fileCheck,
       storage: {
-        ...(hints ? share(pool.read, origin, hints) : unsharedStorage),
+        ...(hints ? createSharedParts(pool.read, origin, hints) : unsharedStorage),
         read: pool.read,
         transaction: queue.transaction,
         onAgentsChanged: queue.onAgentsChanged,
@@ -97,7 +97,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
 }
 
 /** Returns the parts of a storage whose database has other processes. */
-function share(read: Reader, origin: string, hints: Hints): typeof unsharedStorage {
+function createSharedParts(read: Reader, origin: string, hints: Hints): typeof unsharedStorage {
   return { isShared: true, origin, hints, runAlone: (query, params) => read.get(query, params) };
 }
 

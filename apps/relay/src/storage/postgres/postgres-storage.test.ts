@@ -130,7 +130,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     await storage.transaction((tx) => tx.run(insert, { id: 1, text: "first" }));
     let runs = 0;
     const other = storage.transaction((tx) => {
-      if (tx.isPractice !== true) runs += 1;
+      if (tx.isDryRun !== true) runs += 1;
       return tx.run(renumber, { text: "first", id: 5 });
     }, "together");
     const refused = storage.transaction(async (tx) => {

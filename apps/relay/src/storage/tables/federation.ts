@@ -61,7 +61,7 @@ export interface FederationInboundRow {
   due_at: number | null;
   version: number;
   body: string;
-  /** The worker's key that the peer expects; null if it named none. */
+  /** The executor's key that the peer expects; null if it named none. */
   public_key: string | null;
   settlement_id: string | null;
   /** JSON: the settlement record. */

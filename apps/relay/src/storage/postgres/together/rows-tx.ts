@@ -27,7 +27,7 @@ interface LayerRow extends LocatedRow {
 export class RowsTx extends RowFormTx<LayerRow> {
   readonly #layer: RowLayer;
   readonly #loads: LoadedRows;
-  /** Absent in a practice run. */
+  /** Absent in a dry run. */
   readonly #listener: WriteListener | undefined;
 
   constructor(layer: RowLayer, loads: LoadedRows, listener?: WriteListener) {
@@ -37,7 +37,7 @@ export class RowsTx extends RowFormTx<LayerRow> {
     this.#listener = listener;
   }
 
-  get isPractice(): boolean {
+  get isDryRun(): boolean {
     return this.#listener === undefined;
   }
 
@@ -77,7 +77,7 @@ export class RowsTx extends RowFormTx<LayerRow> {
     params: P,
   ): number | Promise<never> {
     if (typeof table === "string") {
-      this.#layer.add(table, this.isPractice ? [] : [row(params)], numberedBy);
+      this.#layer.add(table, this.isDryRun ? [] : [row(params)], numberedBy);
       return 1;
     }
     const values = row(params);

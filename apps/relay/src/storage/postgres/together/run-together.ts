@@ -28,8 +28,8 @@ export interface TogetherOptions {
 
 /**
  * Decides as many jobs of a batch as possible in memory, one after another, and writes what they have changed
- * by one statement for each table. To load what they need by few statements, all first run beside each
- * other for practice, each as if it were alone. No other transaction may change the rows meanwhile.
+ * by one statement for each table. To load what they need by few statements, all first run in a dry run
+ * beside each other, each as if it were alone. No other transaction may change the rows meanwhile.
  */
 export async function runTogether<Job extends TogetherJob>(
   client: Client,
@@ -54,7 +54,7 @@ async function decideJobs<Job extends TogetherJob>(
   const accepted = new RowLayer(loads);
   const decided: [Job, JobEnd][] = [];
   const rest: Job[] = [];
-  const able = jobs.length === 1 ? new Set(jobs) : await practise(client, jobs, loads);
+  const able = jobs.length === 1 ? new Set(jobs) : await runDry(client, jobs, loads);
   for (const job of jobs) {
     const layer = new RowLayer(accepted);
     const tx = new RowsTx(layer, loads, listener);
@@ -71,7 +71,7 @@ async function decideJobs<Job extends TogetherJob>(
 }
 
 /** Runs all jobs without effect, and returns those that can be decided in memory. */
-async function practise<Job extends TogetherJob>(
+async function runDry<Job extends TogetherJob>(
   client: Client,
   jobs: readonly Job[],
   loads: LoadedRows,
