@@ -9,7 +9,7 @@ export interface KeepUp {
   readonly isShared: boolean;
   /** Reads what the others have changed; a failure is logged, and the next round repeats it. */
   run(): Promise<void>;
-  /** Tells the others that this process is alive; without an answer for long it stops serving. */
+  /** Renews the row by which the others see that this process is alive; it stops serving if this fails for long. */
   renew(): Promise<void>;
   /** Whether requests may be served from what is in memory. */
   mayServe(): boolean;
@@ -24,7 +24,7 @@ type KeepUpServices = Pick<
   "processes" | "freezer" | "storage" | "runtime" | "waiters" | "tokens" | "connections" | "log"
 >;
 
-/** Returns the part of a process that is alone. */
+/** Returns the parts of a process that has the database to itself, which do nothing. */
 export function createNoKeepUp(): KeepUp {
   const nothing = () => Promise.resolve();
   return {
@@ -49,7 +49,7 @@ export function createKeepUp(
   let isServing = true;
   let hasLeft = false;
   let isLookPlanned = false;
-  let wasDeaf = false;
+  let wereHintsMissing = false;
 
   const mayServe = () => processes.isAlive() && !tail.isLost();
 
@@ -76,9 +76,9 @@ export function createKeepUp(
 
   /** Without hints the looks of each second find everything, a little later. */
   function keepHints(): void {
-    const isDeaf = hints.isMissing();
-    if (isDeaf && !wasDeaf) log.warn("processes.no_notifications", {});
-    wasDeaf = isDeaf;
+    const areHintsMissing = hints.isMissing();
+    if (areHintsMissing && !wereHintsMissing) log.warn("processes.no_notifications", {});
+    wereHintsMissing = areHintsMissing;
     hints.keepOpen(presences.hasOthers());
   }
 

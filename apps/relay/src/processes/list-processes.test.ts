@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startTestRelay } from "../../test/test-relay.ts";
-import { describeOne } from "./list-processes.ts";
+import { describeProcess } from "./list-processes.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
 
 const row = {
@@ -31,7 +31,7 @@ test.each([
   ["the leader", { ...row, leads: 1 as const }, "a", { ...shown, leads: true }],
   ["a dead one", { ...row, is_live: 0 as const }, "b", { ...shown, alive: false, answers: false }],
 ])("a process is described by its row: %s", (_, given, ownId, expected) => {
-  expect(describeOne(given, ownId)).toEqual(expected);
+  expect(describeProcess(given, ownId)).toEqual(expected);
 });
 
 test.runIf(onlyOn("sqlite"))("a relay of one process lists itself", async () => {

@@ -22,7 +22,7 @@ export async function listProcesses(
   }
   const rows = await listKnownProcesses(storage.read, LEADER);
   const ownId = processes.id();
-  return { status: 200, body: { processes: rows.map((row) => describeOne(row, ownId)) } };
+  return { status: 200, body: { processes: rows.map((row) => describeProcess(row, ownId)) } };
 }
 
 /** Counts the processes that are alive. */
@@ -52,7 +52,7 @@ function describeItself(
 }
 
 /** Describes a process by its row, whose times are those of the database. */
-export function describeOne(row: KnownProcess, ownId: string): RelayProcess {
+export function describeProcess(row: KnownProcess, ownId: string): RelayProcess {
   const { process_id, name, started_at, until, is_live, leads, agents } = row;
   return {
     process_id,

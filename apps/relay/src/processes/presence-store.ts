@@ -64,17 +64,17 @@ export function listPresences(read: Reader): Promise<PresenceRow[]> {
   return read.all(everyPresence, {});
 }
 
-const everyProcess = compile()(
+const livenessOfAll = compile()(
   queryBuilder
     .selectFrom("processes")
     .select(["process_id", sql<0 | 1>`until > ${databaseTime}`.as("is_live")]),
 );
 
 /** Lists the processes with a row, and whether each is alive by the clock of the database. */
-export function listProcesses(
+export function listLiveness(
   read: Reader,
 ): Promise<{ readonly process_id: string; readonly is_live: 0 | 1 }[]> {
-  return read.all(everyProcess, {});
+  return read.all(livenessOfAll, {});
 }
 
 const deleteOfEnded = compile()(

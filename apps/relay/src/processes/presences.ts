@@ -10,7 +10,7 @@ import {
   deletePresencesOf,
   listPresences,
   listPresencesOf,
-  listProcesses,
+  listLiveness,
   savePresences,
   type StoredDevice,
 } from "./presence-store.ts";
@@ -24,7 +24,7 @@ export interface RemoteDevices {
   canServe(agentId: string, required: readonly string[]): boolean;
 }
 
-/** Tells the other processes which devices are connected here, and knows theirs. */
+/** Stores which devices are connected here for the other processes, and knows theirs. */
 export interface Presences extends RemoteDevices {
   /** Notes that the devices of an agent have changed here; they are stored a moment later. */
   markChanged(agentId: string): void;
@@ -114,7 +114,7 @@ class StoredPresences implements Presences {
 
   async checkProcesses(): Promise<void> {
     const { storage, processes, connections } = this.#dependencies;
-    const rows = await listProcesses(storage.read);
+    const rows = await listLiveness(storage.read);
     this.#live = new Set(rows.filter(({ is_live }) => is_live === 1).map((row) => row.process_id));
     const known = new Set(rows.map(({ process_id }) => process_id));
     for (const [agentId, presences] of this.#byAgent) {
@@ -212,7 +212,7 @@ const toStoredDevice =
     return { capabilities: capabilities ?? null, agent_announces: agentAnnounces };
   };
 
-/** Those of a process that is alone. */
+/** The presences of a process that has the database to itself. */
 export const noPresences: Presences = {
   isOnline: () => false,
   listAgents: () => [],

@@ -74,8 +74,8 @@ export function createChangeTail({
     const fresh = changes.filter(({ id }) => !handled.has(id));
     for (const [kind, ofKind] of Map.groupBy(fresh, (change) => change.kind)) {
       const keys = new Set(ofKind.map(({ key }) => key));
-      const changes = Array.from(keys, (key) => (key === "" ? [] : key.split(" ")));
-      await handlers[kind as ChangeKind]?.(changes);
+      const words = Array.from(keys, (key) => (key === "" ? [] : key.split(" ")));
+      await handlers[kind as ChangeKind]?.(words);
     }
     // A look whose handling failed is repeated as a whole, which does no harm.
     for (const { id, xid } of fresh) handled.set(id, xid);
