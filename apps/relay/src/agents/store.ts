@@ -22,42 +22,26 @@ export function findAgent(read: Reader, agent_id: string): Promise<AgentRow | un
   return read.get(agentById, { agent_id });
 }
 
+const CHANGING_COLUMNS = [
+  "public_key",
+  "endpoint_url",
+  "capabilities",
+  "metadata",
+  "federation_visible",
+  "registered",
+  "last_seen_at",
+  "unreachable_at",
+  "revoked_at",
+] as const;
+
 const insertAgentQuery = compile<AgentRow>()(
-  queryBuilder
-    .insertInto("agents")
-    .values(
-      params(
-        "agent_id",
-        "public_key",
-        "endpoint_url",
-        "capabilities",
-        "metadata",
-        "federation_visible",
-        "registered",
-        "created_at",
-        "last_seen_at",
-        "unreachable_at",
-        "revoked_at",
-      ),
-    ),
+  queryBuilder.insertInto("agents").values(params("agent_id", "created_at", ...CHANGING_COLUMNS)),
 );
 
 const updateAgentQuery = compile<AgentRow>()(
   queryBuilder
     .updateTable("agents")
-    .set(
-      params(
-        "public_key",
-        "endpoint_url",
-        "capabilities",
-        "metadata",
-        "federation_visible",
-        "registered",
-        "last_seen_at",
-        "unreachable_at",
-        "revoked_at",
-      ),
-    )
+    .set(params(...CHANGING_COLUMNS))
     .where("agent_id", "=", param("agent_id")),
 );
 

@@ -71,7 +71,12 @@ export async function closeInspection(
     platformFeeRate: parseTerms(row).platform_fee_rate,
     outcome: ended,
   });
-  const { disputed, paid, movesCardMoney } = await postSettlement(tx, services, row, settled);
+  const { arbitrationRows, settlementRows, movesCardMoney } = await postSettlement(
+    tx,
+    services,
+    row,
+    settled,
+  );
   const settlement = await recordSettlement(
     tx,
     { identity },
@@ -88,7 +93,7 @@ export async function closeInspection(
       settledAt: now,
       outcomeHash: hashOutcomeRecord(outcome),
     },
-    paid,
+    settlementRows,
   );
   const held = { delegation_token: task.delegation_token, locked: asMicro(row.due + row.fee) };
   await releaseDelegationBudget(tx, held, settled.paid + settled.arbitration.submitter);
@@ -110,7 +115,7 @@ export async function closeInspection(
     outcome: JSON.stringify(outcome),
     share: ended.share,
     lost_by: ended.lostBy,
-    postings: addPostings(row, disputed),
+    postings: addPostings(row, arbitrationRows),
     closed_at: now,
   };
   return { row: closed, settlement, reputationUpdate };
@@ -146,8 +151,8 @@ async function postSettlement(
   { task_id, dispute_id }: InspectionRow,
   { disputePostings, settlementPostings, status }: InspectionSettlement,
 ): Promise<{
-  readonly disputed: readonly PostedRow[];
-  readonly paid: readonly PostedRow[];
+  readonly arbitrationRows: readonly PostedRow[];
+  readonly settlementRows: readonly PostedRow[];
   readonly movesCardMoney: boolean;
 }> {
   const post = async (
@@ -161,9 +166,9 @@ async function postSettlement(
     return posted;
   };
   // Other money left the hold with the arbitration fee first, so that its card money is in the settlement.
-  const { rows: disputed } = await post(disputePostings, dispute_id, "arbitration");
-  const { rows: paid, movesCardMoney } = await post(settlementPostings, task_id, status);
-  return { disputed, paid, movesCardMoney };
+  const { rows: arbitrationRows } = await post(disputePostings, dispute_id, "arbitration");
+  const settled = await post(settlementPostings, task_id, status);
+  return { arbitrationRows, settlementRows: settled.rows, movesCardMoney: settled.movesCardMoney };
 }
 
 /** Adds the positions of further movements to those of an inspection. */

@@ -10,7 +10,7 @@ import { limits } from "@agent/wire";
 import type { Caller } from "../identity/caller.ts";
 import type { RelayIdentity } from "../identity/relay-identity.ts";
 import type { InspectionRow } from "../storage/tables/inspections.ts";
-import { parseTerms, toLengths } from "./terms.ts";
+import { parseLengths } from "./terms.ts";
 
 type Relay = Pick<RelayIdentity, "relayId">;
 
@@ -34,7 +34,7 @@ function toOutcome({ outcome, share, lost_by }: InspectionRow): InspectionOutcom
 
 /** Returns the state with every deadline applied that has passed, as the job will. */
 export function getCurrentState(row: InspectionRow, relay: Relay, now: number): Inspection {
-  return expireInspection(toInspection(row, relay), toLengths(parseTerms(row)), now);
+  return expireInspection(toInspection(row, relay), parseLengths(row), now);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
 import type { InspectionRow } from "../storage/tables/inspections.ts";
 import { findInspection, listUnmovedInspections, updateInspection } from "./store.ts";
-import { parseTerms, toLengths } from "./terms.ts";
+import { parseLengths } from "./terms.ts";
 
 const PAGE_SIZE = 500;
 const LOOK_AHEAD_MS = 600_000;
@@ -59,7 +59,7 @@ function extendRow(row: InspectionRow, now: number): InspectionRow {
 }
 
 function getLength(row: InspectionRow): number {
-  const { windowMs, answerMs, decisionMs } = toLengths(parseTerms(row));
+  const { windowMs, answerMs, decisionMs } = parseLengths(row);
   if (row.state === "inspecting") return windowMs;
   return row.state === "rejected" ? answerMs : decisionMs;
 }

@@ -43,20 +43,21 @@ export async function moveInspection(
 ): Promise<MovedInspection | Refusal<"inspection.wrong_state">> {
   const { identity } = services;
   const now = services.runtime.now();
-  const was = toInspection(before, identity);
-  const isContested = was.arbiter === null && after.arbiter !== null;
+  const earlier = toInspection(before, identity);
+  const isContested = earlier.arbiter === null && after.arbiter !== null;
   const isPassed =
     before.arbiter_id !== identity.relayId &&
-    was.arbiter === "agent" &&
+    earlier.arbiter === "agent" &&
     after.arbiter === "operator";
-  const isMoved = was.state !== after.state || isPassed;
+  const isMoved = earlier.state !== after.state || isPassed;
   const row: InspectionRow = {
     ...before,
     state: after.state,
     deadline: after.deadline,
     moved: isMoved ? 0 : before.moved,
     // Without an offer in its rejection the submitter offers nothing; before it there is none.
-    offer: was.state === "inspecting" && after.state === "rejected" ? after.offer : before.offer,
+    offer:
+      earlier.state === "inspecting" && after.state === "rejected" ? after.offer : before.offer,
     arbiter_id: after.arbiter === "operator" ? identity.relayId : before.arbiter_id,
     verdicts: addVerdict(before, verdict),
     decision: decision === undefined ? before.decision : JSON.stringify(decision),
@@ -68,7 +69,7 @@ export async function moveInspection(
   const closed = outcome === null ? undefined : await closeInspection(tx, services, row, outcome);
   const next = closed?.row ?? row;
   if (!(await updateInspection(tx, before, next))) return refuse("inspection.wrong_state");
-  const isChanged = was.state !== after.state;
+  const isChanged = earlier.state !== after.state;
   if (isChanged) await enqueueInspectionChanged(tx, services, next);
   else tx.noteChange("inspection", next.task_id);
   return { ok: true, row: next, closed, isChanged };

@@ -11,42 +11,45 @@ export function findInspection(read: Reader, task_id: string): Promise<Inspectio
   return read.get(inspectionByTask, { task_id });
 }
 
+/** The columns that are set when an inspection begins. */
+const FIXED_COLUMNS = [
+  "task_id",
+  "agent_id",
+  "dispute_id",
+  "terms",
+  "submitter_id",
+  "executor_id",
+  "receipt_hash",
+  "ledger_hash",
+  "due",
+  "due_status",
+  "fee",
+  "counted",
+  "begun_at",
+] as const;
+
+/** The columns that a move of an inspection changes. */
+const MOVING_COLUMNS = [
+  "state",
+  "arbiter_id",
+  "bond",
+  "offer",
+  "deadline",
+  "moved",
+  "verdicts",
+  "decision",
+  "outcome",
+  "share",
+  "lost_by",
+  "postings",
+  "contested_at",
+  "passed_by",
+  "passed_at",
+  "closed_at",
+] as const;
+
 const insertQuery = compile<InspectionRow>()(
-  queryBuilder
-    .insertInto("inspections")
-    .values(
-      params(
-        "task_id",
-        "agent_id",
-        "dispute_id",
-        "state",
-        "terms",
-        "submitter_id",
-        "executor_id",
-        "arbiter_id",
-        "receipt_hash",
-        "ledger_hash",
-        "due",
-        "due_status",
-        "fee",
-        "bond",
-        "offer",
-        "deadline",
-        "moved",
-        "verdicts",
-        "decision",
-        "outcome",
-        "share",
-        "lost_by",
-        "postings",
-        "counted",
-        "begun_at",
-        "contested_at",
-        "passed_by",
-        "passed_at",
-        "closed_at",
-      ),
-    ),
+  queryBuilder.insertInto("inspections").values(params(...FIXED_COLUMNS, ...MOVING_COLUMNS)),
 );
 
 export async function insertInspection(tx: Tx, row: InspectionRow): Promise<void> {
@@ -56,26 +59,7 @@ export async function insertInspection(tx: Tx, row: InspectionRow): Promise<void
 const updateQuery = compile<InspectionRow & { old_state: string; old_deadline: number | null }>()(
   queryBuilder
     .updateTable("inspections")
-    .set(
-      params(
-        "state",
-        "arbiter_id",
-        "bond",
-        "offer",
-        "deadline",
-        "moved",
-        "verdicts",
-        "decision",
-        "outcome",
-        "share",
-        "lost_by",
-        "postings",
-        "contested_at",
-        "passed_by",
-        "passed_at",
-        "closed_at",
-      ),
-    )
+    .set(params(...MOVING_COLUMNS))
     .where("task_id", "=", param("task_id"))
     .where("state", "=", param("old_state"))
     .where("deadline", "=", param("old_deadline")),
@@ -114,7 +98,7 @@ const addCounts = compile<InspectionCountRow>()(
 
 /**
  * Stores the next state of an open inspection, with the figures in which it then counts; false if it is no longer
- * in the state of `before`. A new one counts in none.
+ * in the state of `before`.
  */
 export async function updateInspection(
   tx: Tx,
@@ -157,7 +141,7 @@ const unmovedInspections = compile<{ until: number; after: string; limit: number
     .limit(param("limit")),
 );
 
-/** The same for those that no start of the relay has moved, by task id. */
+/** Lists those of them, by task id, whose deadline was not moved yet at a start of the relay. */
 export function listUnmovedInspections(
   read: Reader,
   query: { until: number; after: string; limit: number },

@@ -16,9 +16,14 @@ export function parseTerms({ terms }: Pick<InspectionRow, "terms">): AcceptanceT
   return JSON.parse(terms) as AcceptanceTerms;
 }
 
-/** Returns the lengths of the states. */
+/** Returns the lengths of the states by the terms. */
 export function toLengths({ window_ms, answer_ms, decision_ms }: AcceptanceTerms): InspectionTerms {
   return { windowMs: window_ms, answerMs: answer_ms, decisionMs: decision_ms };
+}
+
+/** Parses the lengths of the states of an inspection. */
+export function parseLengths(row: Pick<InspectionRow, "terms">): InspectionTerms {
+  return toLengths(parseTerms(row));
 }
 
 /** Returns how the arbitration fee is computed. */

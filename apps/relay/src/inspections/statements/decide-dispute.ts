@@ -15,7 +15,7 @@ import type { InspectionRow } from "../../storage/tables/inspections.ts";
 import { toInspection } from "../current-state.ts";
 import { findReadableInspection } from "../reading/find-readable.ts";
 import { moveInspection, type MoveServices } from "../move.ts";
-import { parseTerms, toLengths } from "../terms.ts";
+import { parseLengths, parseTerms } from "../terms.ts";
 import { takeStatement, type GivenStatement } from "./take-statement.ts";
 import {
   checkSubject,
@@ -33,14 +33,18 @@ export async function decideDispute(
   services: MoveServices,
   { value, saveResponse, ...path }: GivenStatement,
 ): Promise<Answer<Operations["decideDispute"]>> {
-  const own = readOwnDecision(path.caller, value);
+  const operatorDecision = readOperatorDecision(path.caller, value);
   const formed =
-    own === undefined ? checkStatementForm(DecisionRecordSchema, value) : { ok: true as const };
+    operatorDecision === undefined
+      ? checkStatementForm(DecisionRecordSchema, value)
+      : { ok: true as const };
   if (!formed.ok) return formed;
   const found = await findReadableInspection(services, path);
   if (!found.ok) return found;
   const statement =
-    own === undefined ? (value as DecisionRecord) : signOwn(services, found.row, own);
+    operatorDecision === undefined
+      ? (value as DecisionRecord)
+      : signForOperator(services, found.row, operatorDecision);
   const checked = await checkDecision(services, found.row, statement, path.caller);
   if (!checked.ok) return checked;
   return takeStatement(services, {
@@ -53,13 +57,13 @@ export async function decideDispute(
 }
 
 /** Only the operator decides without a signed statement. */
-function readOwnDecision(caller: Caller, value: unknown): OperatorDecision | undefined {
+function readOperatorDecision(caller: Caller, value: unknown): OperatorDecision | undefined {
   if (caller.kind !== "master") return undefined;
   const read = v.safeParse(OperatorDecision, value);
   return read.success ? read.output : undefined;
 }
 
-function signOwn(
+function signForOperator(
   { identity, runtime }: Pick<Services, "identity" | "runtime">,
   { task_id, receipt_hash }: InspectionRow,
   { share, reason }: OperatorDecision,
@@ -78,16 +82,16 @@ async function checkDecision(
   | Refusal<"inspection.not_party" | "inspection.receipt_mismatch" | "inspection.signature_invalid">
 > {
   const { arbiter_id: signerId } = statement;
-  const isOperators = signerId === identity.relayId;
-  const mayDecide = isOperators || [row.arbiter_id, parseTerms(row).arbiter_id].includes(signerId);
-  if (!mayDecide || !mayActFor(caller, [isOperators ? null : signerId])) {
+  const isByOperator = signerId === identity.relayId;
+  const mayDecide = isByOperator || [row.arbiter_id, parseTerms(row).arbiter_id].includes(signerId);
+  if (!mayDecide || !mayActFor(caller, [isByOperator ? null : signerId])) {
     return refuse("inspection.not_party");
   }
   const mismatch = checkSubject(statement, row);
   if (mismatch !== undefined) return mismatch;
   const isSigned = (publicKeys: readonly string[]) =>
     verifyDecisionRecord(statement, { signerId, publicKeys }).valid;
-  const verified = isOperators
+  const verified = isByOperator
     ? isSigned([identity.publicKey]) && { isInForce: () => Promise.resolve(true) }
     : await verifyInForce(storage.read, signerId, isSigned);
   return verified ? { ok: true, verified } : refuse("inspection.signature_invalid");
@@ -115,7 +119,7 @@ async function applyDecision(
   const decided = decideInspection(
     toInspection(row, identity),
     { type: "decided", share: toMillionths(statement.share), by },
-    toLengths(parseTerms(row)),
+    parseLengths(row),
     now,
   );
   if (!decided.ok) return refuse(decided.code);

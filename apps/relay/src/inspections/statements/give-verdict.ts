@@ -15,7 +15,7 @@ import { toInspection } from "../current-state.ts";
 import { findReadableInspection } from "../reading/find-readable.ts";
 import { moveInspection, type MoveServices } from "../move.ts";
 import { postBond } from "../post-bond.ts";
-import { parseTerms, toLengths } from "../terms.ts";
+import { parseLengths } from "../terms.ts";
 import { takeStatement, type GivenStatement } from "./take-statement.ts";
 import {
   checkSubject,
@@ -67,7 +67,7 @@ function getSpeaker(
 function hasStatement({ verdicts }: InspectionRow, statement: VerdictRecord): boolean {
   const hash = hashInspectionStatement(statement);
   const statements = JSON.parse(verdicts) as VerdictRecord[];
-  return statements.some((said) => hashInspectionStatement(said) === hash);
+  return statements.some((taken) => hashInspectionStatement(taken) === hash);
 }
 
 async function applyVerdict(
@@ -81,12 +81,7 @@ async function applyVerdict(
   const untimely = checkTimestamp(statement, now);
   if (untimely !== undefined) return untimely;
   const event = await toEvent(tx, services, row, statement);
-  const decided = decideInspection(
-    toInspection(row, identity),
-    event,
-    toLengths(parseTerms(row)),
-    now,
-  );
+  const decided = decideInspection(toInspection(row, identity), event, parseLengths(row), now);
   if (!decided.ok) return refuse(decided.code);
   const isContest = statement.verdict === "contested";
   const bonded = isContest
