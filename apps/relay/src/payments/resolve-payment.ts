@@ -23,8 +23,7 @@ export async function resolvePayment(
       const known = await findPayment(tx, paymentId);
       return refuse(known === undefined ? "payment.not_found" : "payment.resolved");
     }
-    const { payer_id } = row;
-    const amount = row.amount;
+    const { payer_id, amount } = row;
     if (outcome === "settled") {
       const credited = await creditAccount(tx, runtime, {
         agentId: payer_id,

@@ -11,7 +11,7 @@ export function paymentHandlers(services: Services): PaymentHandlers {
   const processor = createCardProcessor(services.config.payments);
   return {
     createCheckout: ({ params, body }, { saveResponse }) =>
-      createCheckout(services, processor, params.agentId, body, saveResponse),
+      createCheckout(services, processor, { agentId: params.agentId, body, saveResponse }),
     resolvePayment: ({ params, body }, { saveResponse }) =>
       resolvePayment(services, params.paymentId, body, saveResponse),
     stripeWebhook: (_, { text, headers }) =>

@@ -51,7 +51,7 @@ function parseSession(session: Stripe.Checkout.Session, relayId: string): CardEv
   if (agentId === undefined || metadata?.["relay_id"] !== relayId) return undefined;
   if (session.payment_status !== "paid") return undefined;
   const paid = centsToMicro(currency, cents);
-  if (paid === undefined) return { kind: "unusable", about: sessionId, currency };
+  if (paid === undefined) return createUnusableEvent(sessionId, currency);
   return { kind: "paid", sessionId, agentId, paymentId: getObjectId(session.payment_intent), paid };
 }
 
@@ -67,7 +67,7 @@ function parseRefund(charge: Stripe.Charge, relayId: string): CardEvent | undefi
 /** The states of a dispute in which the processor has taken nothing, or has returned it. */
 const statusesWithoutDebit: readonly string[] = ["won", "prevented"];
 
-function parseDispute(dispute: Stripe.Dispute, saidAt: number | undefined): CardEvent | undefined {
+function parseDispute(dispute: Stripe.Dispute, reportedAt = 0): CardEvent | undefined {
   const { id: disputeId, status, currency } = dispute;
   const paymentId = getObjectId(dispute.payment_intent);
   if (paymentId === null) return undefined;
@@ -76,11 +76,11 @@ function parseDispute(dispute: Stripe.Dispute, saidAt: number | undefined): Card
   // A warning is an inquiry by the cardholder's bank before any money is taken.
   const isTaken = !statusesWithoutDebit.includes(status) && !status.startsWith("warning_");
   const isFinal = ["won", "lost", "warning_closed", "prevented"].includes(status);
-  const state = { amount, isTaken, isFinal, reportedAt: saidAt ?? 0 };
+  const state = { amount, isTaken, isFinal, reportedAt };
   return { kind: "disputed", paymentId, disputeId, dispute: state };
 }
 
-function createUnusableEvent(about: string, currency: string): CardEvent {
+function createUnusableEvent(about: string, currency: string | null): CardEvent {
   return { kind: "unusable", about, currency };
 }
 

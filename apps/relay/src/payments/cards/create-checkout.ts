@@ -13,15 +13,20 @@ export const CENT_IN_MICRO = 10_000;
 const MIN_CENTS = 50;
 const MAX_CENTS = 99_999_999;
 
+interface RequestedCheckout {
+  readonly agentId: string;
+  readonly body: BodyOf<Create>;
+  readonly saveResponse?: SaveResponse | undefined;
+}
+
 /** Creates a checkout page for a deposit by card; the deposit is credited when its event arrives. */
 export async function createCheckout(
   { storage, runtime, identity, config, log }: CheckoutDependencies,
   processor: CardProcessor | undefined,
-  agentId: string,
-  { amount, return_url = config.server.baseUrl }: BodyOf<Create>,
-  saveResponse?: SaveResponse,
+  { agentId, body, saveResponse }: RequestedCheckout,
 ): Promise<Answer<Create>> {
   if (processor === undefined) return refuse("card.not_configured");
+  const { amount, return_url = config.server.baseUrl } = body;
   if (agentId === identity.relayId) return refuse("agent.id_reserved");
   const requestedAmount = toMicro(amount);
   const cents = requestedAmount / CENT_IN_MICRO;

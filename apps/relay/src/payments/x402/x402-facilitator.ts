@@ -126,9 +126,9 @@ export function createFacilitator(
           undefined,
           "before-handler",
         );
-        return settlingOf(response);
+        return toSettleOutcome(response);
       } catch (error) {
-        return settlingAfter(error);
+        return toOutcomeOfError(error);
       }
     },
   };
@@ -168,14 +168,14 @@ function isUnconfirmed({ errorReason, transaction }: FailedSettlement): boolean 
 const toUnconfirmed = ({ errorReason }: FailedSettlement) =>
   new UnconfirmedPayment(sanitizeReason(errorReason));
 
-function settlingOf(response: SettleResponse): SettleOutcome {
+function toSettleOutcome(response: SettleResponse): SettleOutcome {
   return response.success
     ? { outcome: "settled", response }
     : { outcome: "refused", reason: sanitizeReason(response.errorReason) };
 }
 
 /** Only an answer of the facilitator itself is a refusal; after any other failure the payment may be settled. */
-function settlingAfter(error: unknown): SettleOutcome {
+function toOutcomeOfError(error: unknown): SettleOutcome {
   if (error instanceof SettleError && error.statusCode < 500) {
     return { outcome: "refused", reason: sanitizeReason(error.errorReason) };
   }
