@@ -1,7 +1,7 @@
 import { limits } from "@agent/wire";
 import type { Runtime } from "../runtime.ts";
 
-/** The reader of a stream. */
+/** The client that reads a stream. */
 export interface StreamReader {
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
@@ -28,7 +28,7 @@ export function cutStalledStream<T>(
     isEnded = true;
     signal.removeEventListener("abort", end);
     ended();
-    // A generator that waits at a `yield` ends there, and lets go of what it holds.
+    // A generator that waits at a `yield` ends there, and releases what it holds.
     void iterator.return?.();
   }
 

@@ -5,10 +5,10 @@ import type { OperatorCaller } from "./caller.ts";
 /** The operator's bearer tokens: one, or two while one replaces the other (docs/decisions.md, 2). */
 export interface OperatorTokens {
   /**
-   * Returns the caller that a bearer authenticates, or undefined when it matches no token. `looksSigned` is
-   * the answer of `looksLikeToken` for the bearer.
+   * Returns the caller that a bearer authenticates, or undefined when it matches no token. A caller that
+   * knows the answer of `looksLikeToken` for the bearer passes it as `looksSigned`.
    */
-  find(bearer: string, looksSigned: boolean): OperatorCaller | undefined;
+  find(bearer: string, looksSigned?: boolean): OperatorCaller | undefined;
   /** Returns the signal of the removal of the token with this tag; undefined if no current one has it. */
   removalOf(tag: string): AbortSignal | undefined;
   /** Replaces the current tokens, and ends streams and sockets that a removed token opened. */
@@ -34,7 +34,7 @@ export function createOperatorTokens(tokens: readonly string[]): OperatorTokens 
   );
 
   return {
-    find(bearer, looksSigned) {
+    find(bearer, looksSigned = looksLikeToken(bearer)) {
       // Most bearers are agents' tokens, and their outline shows it without hashing.
       if (known.every((token) => token.looksSigned !== looksSigned)) return undefined;
       // Both sides are hashed and every token is compared, so that timing reveals neither content nor position.

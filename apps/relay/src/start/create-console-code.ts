@@ -9,6 +9,6 @@ export async function createConsoleCode(
 ): Promise<string | undefined> {
   if (server.console !== "on" || freezer.frozen()?.damaged === true) return undefined;
   const [token = ""] = apiTokens;
-  const caller = operatorTokens.find(token, false) ?? operatorTokens.find(token, true);
-  return (await consoleSessions.createCode(caller ?? operatorCaller, "operate")).code;
+  const caller = operatorTokens.find(token) ?? operatorCaller;
+  return (await consoleSessions.createCode(caller, "operate")).code;
 }

@@ -86,7 +86,7 @@ async function startRelay(
   if (file !== undefined) host.onSignal("SIGHUP", () => reloadTokens(file, relay, log));
 }
 
-/** Tells a person, or a collector of logs, what was started; returns what stops the sample agents. */
+/** Announces the start on the terminal or in the log; returns a function that stops the sample agents. */
 async function announce(
   config: Config,
   { runtime, print, display, isTerminal }: RelayProcess,

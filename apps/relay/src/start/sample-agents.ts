@@ -17,7 +17,7 @@ const PAUSE_MS = 5_000;
 const PROMPTS = [
   "the quick brown fox jumps over the lazy dog",
   "to be or not to be",
-  "",
+  "-",
   "one two three four five six seven eight nine ten",
 ];
 
@@ -34,7 +34,7 @@ interface SampleRelay {
   readonly runtime: Pick<Runtime, "now" | "randomBytes" | "schedule">;
 }
 
-/** Two agents that work at a relay until they are stopped. */
+/** The two sample agents, which work at a relay until they are stopped. */
 export interface SampleAgents {
   stop(): void;
 }
@@ -75,13 +75,12 @@ export async function startSampleAgents(relay: SampleRelay): Promise<SampleAgent
   let cancel = () => {};
   let asked = 0;
   const ask = () => {
-    const prompt = PROMPTS[asked % PROMPTS.length] ?? "";
+    const prompt = PROMPTS[asked % PROMPTS.length] ?? "-";
     asked += 1;
-    const text = prompt === "" ? "-" : prompt;
     const { signal } = stopped;
     void delegate(asker.client, {
       agentId: worker.agentId,
-      prompt: text,
+      prompt,
       requiredCapabilities: [CAPABILITY],
       maxBudget: PRICE * 2,
       timeoutMs: PAUSE_MS * 4,

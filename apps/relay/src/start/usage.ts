@@ -5,7 +5,7 @@ import { version } from "../version.ts";
 
 const PURPOSE_INDENT = "      ";
 
-const describe = (list: typeof operatorCommands | typeof commands) =>
+const formatCommands = (list: typeof operatorCommands | typeof commands) =>
   Object.values(list)
     .map(({ usage, purpose }) => `  ${usage}\n${PURPOSE_INDENT}${purpose}`)
     .join("\n");
@@ -26,11 +26,11 @@ Commands that ask a running relay. They take --relay URL (else AGENT_RELAY_URL, 
 machine), AGENT_API_TOKEN or --token-file FILE, and --json. They exit with 1 if the relay refuses, 2 if the
 arguments are wrong and 3 if there is no relay.
 
-${describe(operatorCommands)}
+${formatCommands(operatorCommands)}
 
 Commands on the database of the environment:
 
-${describe(commands)}
+${formatCommands(commands)}
 
 The relay is configured by environment:
 

@@ -40,7 +40,7 @@ export type UrlCheckResult =
 export interface Egress {
   /** Replaces `fetch` for addresses that other parties chose. */
   readonly fetch: EgressFetch;
-  /** The same with another limit on the whole exchange, including the body. */
+  /** Returns `fetch` with another limit on the whole exchange, including the body. */
   withTimeout(totalTimeoutMs: number): EgressFetch;
   /** Checks a URL without resolving its name; the resolved address is checked at connect. */
   checkUrl(url: string): UrlCheckResult;

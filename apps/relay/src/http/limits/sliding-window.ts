@@ -58,14 +58,14 @@ export function createSlidingWindow(windowMs: number, maxKeys: number): SlidingW
   function grow(): void {
     const capacity = times.length * 2;
     const [newTimes, newOwners] = [new Float64Array(capacity), new Uint32Array(capacity)];
-    const newFollowers = new Uint32Array(capacity);
+    const newNextCalls = new Uint32Array(capacity);
     for (let sequence = head; sequence < tail; sequence += 1) {
       const to = sequence & (capacity - 1);
       newTimes[to] = times[ringIndex(sequence)] ?? 0;
       newOwners[to] = owners[ringIndex(sequence)] ?? 0;
-      newFollowers[to] = nextCalls[ringIndex(sequence)] ?? 0;
+      newNextCalls[to] = nextCalls[ringIndex(sequence)] ?? 0;
     }
-    [times, owners, nextCalls] = [newTimes, newOwners, newFollowers];
+    [times, owners, nextCalls] = [newTimes, newOwners, newNextCalls];
   }
 
   return {

@@ -13,7 +13,7 @@ interface Sockets {
 
 /**
  * Closes a server. Running requests may finish within `graceMs`; nothing else keeps it open. Devices have a
- * moment to answer the end of their sockets after `released`, when the last one was told of it.
+ * moment to answer the end of their sockets after `released` resolves, when each was notified.
  */
 export function createGracefulClose(
   server: Server,
