@@ -35,7 +35,7 @@ const ALLOWED: Readonly<Record<string, readonly [collections: number, reason: st
     "what peers said of agents: a cache, per process",
   ],
   "src/federation/peering/pending-peers.ts": [1, "of a relay with one process; several share rows"],
-  "src/federation/worker.ts": [1, "deliveries of this process that are in flight"],
+  "src/federation/federation-work.ts": [1, "deliveries of this process that are in flight"],
   "src/feed/fold-minutes.ts": [2, "of one call"],
   "src/http/egress/resolve-name.ts": [
     2,

@@ -12,7 +12,7 @@ import { clockHandlers } from "./clock/routes.ts";
 import { credentialHandlers } from "./credentials/routes.ts";
 import { federationHandlers } from "./federation/routes.ts";
 import { feedHandlers } from "./feed/routes.ts";
-import type { FederationWork } from "./federation/worker.ts";
+import type { FederationWork } from "./federation/federation-work.ts";
 import { getBuiltAssets } from "./console/assets.ts";
 import { createPageHandler, PAGE_PATHS } from "./console/routes.ts";
 import { createAuthenticator } from "./http/server/authenticate.ts";

@@ -3,7 +3,7 @@ import { recordTime } from "./clock/record-time.ts";
 import { numberEvents } from "./feed/number-events.ts";
 import { sampleMinute } from "./feed/sample-minute.ts";
 import { purgeOldForwards } from "./federation/retention.ts";
-import type { FederationWork } from "./federation/worker.ts";
+import type { FederationWork } from "./federation/federation-work.ts";
 import { retryScrub } from "./identity/finish-scrub.ts";
 import { purgeIdempotencyKeys } from "./http/server/idempotency.ts";
 import { purgeSpentTokens } from "./identity/spend-token.ts";

@@ -10,7 +10,7 @@ import { resumeClock } from "./clock/resume-clock.ts";
 import { createTrustedClock } from "./clock/relay-clock.ts";
 import type { Config } from "./config/config.ts";
 import { createFederation } from "./federation/create-federation.ts";
-import { startFederationWork } from "./federation/worker.ts";
+import { startFederationWork } from "./federation/federation-work.ts";
 import { createEgress } from "./http/egress/egress.ts";
 import { extendInspections } from "./inspections/extend-deadlines.ts";
 import { reportShortWindows } from "./inspections/report-short-windows.ts";

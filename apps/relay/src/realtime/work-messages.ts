@@ -3,7 +3,7 @@ import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "../tasks/receipts/accept-receipt.ts";
 import type { Lease } from "../tasks/assignment/claim-store.ts";
-import { claimTask, type Worker } from "../tasks/assignment/claim-task.ts";
+import { claimTask, type Claimant } from "../tasks/assignment/claim-task.ts";
 import { endClaim } from "../tasks/assignment/end-claim.ts";
 import { reportProgress } from "../tasks/assignment/report-progress.ts";
 import { findTask } from "../tasks/store.ts";
@@ -40,7 +40,7 @@ async function handleClaim(
   device: Connection,
   { task_id }: Message<"claim">,
 ): Promise<void> {
-  const claimed = await claimTask(services, toWorker(device), task_id);
+  const claimed = await claimTask(services, toClaimant(device), task_id);
   if (!claimed.ok) return sendError(device, claimed.code, task_id);
   device.send({ type: "claimed", task_id, lease_until: claimed.lease_until });
   addClaim(device, claimed);
@@ -90,12 +90,12 @@ async function handleProgress(
   message: Message<"progress">,
 ): Promise<void> {
   const { task_id } = message;
-  const renewed = await reportProgress(services, toWorker(device), message);
+  const renewed = await reportProgress(services, toClaimant(device), message);
   if (!renewed.ok) return sendError(device, "task.not_found", task_id);
   addClaim(device, renewed);
 }
 
-const toWorker = (device: Connection): Worker => ({
+const toClaimant = (device: Connection): Claimant => ({
   executor: device.agentId,
   claimed_by: claimantIdOf(device),
 });

@@ -8,8 +8,8 @@ export function isParticipant(
   caller: Caller,
   task: Pick<TaskRow, "submitted_by" | "agent_id" | "assigned_to" | "via_peer">,
 ): boolean {
-  const workers = isForwarded(task) ? [] : [task.agent_id, task.assigned_to];
-  return mayActFor(caller, [task.submitted_by, ...workers]);
+  const executors = isForwarded(task) ? [] : [task.agent_id, task.assigned_to];
+  return mayActFor(caller, [task.submitted_by, ...executors]);
 }
 
 /**

@@ -82,7 +82,7 @@ export function createInbound(newTask: NewInboundTask, { holdMs }: RetrySchedule
 }
 
 /**
- * Records the worker's receipt, which arrived here or from the next relay; it is due for return at
+ * Records the executor's receipt, which arrived here or from the next relay; it is due for return at
  * once.
  */
 export function finishInbound(

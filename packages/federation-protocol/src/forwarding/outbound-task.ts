@@ -32,7 +32,7 @@ export interface OutboundTask {
   readonly taskId: string;
   readonly peerId: string;
   readonly agentId: string;
-  /** The worker's key, pinned before the task was sent. */
+  /** The executor's key, pinned before the task was sent. */
   readonly publicKey: string;
   readonly terms: SettlementTerms;
   readonly expiresAt: number;

@@ -16,7 +16,7 @@ export interface TaskForwardInput {
   readonly self: string;
   readonly to: string;
   readonly agentId: string;
-  /** The worker's known key; a result under another key is refused. */
+  /** The executor's known key; a result under another key is refused. */
   readonly publicKey: string;
   readonly payload: TaskPayload;
   /** The amount that the receiver will be paid. */

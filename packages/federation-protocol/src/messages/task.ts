@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { envelope, hex32, money, signature, signedObject, uuid } from "../fields.ts";
 
 /**
- * The worker's instructions; `wall_clock_ms` is the time for the work. Prompts cross relays in no other
+ * The executor's instructions; `wall_clock_ms` is the time for the work. Prompts cross relays in no other
  * message.
  */
 export const TaskPayloadSchema = v.object({
@@ -16,7 +16,7 @@ export type TaskPayload = v.InferOutput<typeof TaskPayloadSchema>;
 /**
  * The body of task/forward. `origin_relay` and `signature` are those of the sending relay,
  * `budget.amount` is what the receiver will be paid, and `public_key` is the key of the expected
- * worker. `expires_at` and `timestamp` are in ms since the epoch, by the sender's clock.
+ * executor. `expires_at` and `timestamp` are in ms since the epoch, by the sender's clock.
  */
 export const TaskForwardSchema = v.object({
   // The amount of a task is held under its id, so a peer must not choose the form of that id.
@@ -67,7 +67,7 @@ export const TaskForwardAnswerSchema = v.object({
 });
 export type TaskForwardAnswer = v.InferOutput<typeof TaskForwardAnswerSchema>;
 
-/** The body of task/result: the worker's receipt and the sending relay's attestation. */
+/** The body of task/result: the executor's receipt and the sending relay's attestation. */
 export const TaskResultSchema = v.object({
   task_id: id,
   origin_relay: uuid,

@@ -133,7 +133,7 @@ export const limits = {
   seriesMs: 172_800_000,
   /** The times in which an agent was online are kept for so long. */
   onlineHistoryMs: 604_800_000,
-  /** A stream of the relay's events looks for new ones this often. */
+  /** The pause between two polls of a stream for new events of the relay. */
   relayEventPollMs: 250,
   /** Characters of a failed result that the operator's lists show. */
   reasonCharacters: 300,
@@ -163,7 +163,7 @@ export const limits = {
    * rest of its 30 is left for results, settlements and heartbeats.
    */
   federationQueries: 20,
-  /** The same with the queries for the owner of a new id, which other queries must not use up. */
+  /** The same limit for queries for the owner of a new id, which other queries must not use up. */
   federationOwnerQueries: 25,
   federationProposals: 100,
   federationTimeoutMs: 10_000,

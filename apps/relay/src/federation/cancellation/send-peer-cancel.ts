@@ -21,7 +21,7 @@ import { findPeer } from "../peers/peer-store.ts";
 
 /**
  * Asks the peer that has a task to cancel it. Only the peer's signed answer ends the task here: its
- * worker may be done, and a result that comes first is accepted.
+ * executor may be done, and a result that comes first is accepted.
  */
 export async function sendPeerCancel(services: FederationServices, taskId: string): Promise<void> {
   const { storage, runtime, identity, federation } = services;

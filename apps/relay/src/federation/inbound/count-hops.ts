@@ -28,21 +28,21 @@ export async function countHops(
   {
     message,
     body,
-    worker,
-  }: { message: TaskForward; body: unknown; worker: PricedTarget | undefined },
+    target,
+  }: { message: TaskForward; body: unknown; target: PricedTarget | undefined },
 ): Promise<number> {
   const paid = toMicro(message.budget.amount);
   const { platformFeeRate } = config.payments;
-  const price = worker?.details.price ?? null;
+  const price = target?.details.price ?? null;
   if (
-    worker === undefined ||
+    target === undefined ||
     price === null ||
     paid >= computeMinPayment(price, platformFeeRate, 1)
   ) {
     return 1;
   }
   const [listing, ...peers] = await Promise.all([
-    worker.nextHop === undefined ? getListing(storage.read, message.target_agent) : undefined,
+    target.nextHop === undefined ? getListing(storage.read, message.target_agent) : undefined,
     ...listEarlierRelays(message, from.relay_id).map((id) => findPeer(storage.read, id)),
   ]);
   const keys = new Map(peers.flatMap((peer) => (peer ? [[peer.relay_id, pinnedKey(peer)]] : [])));

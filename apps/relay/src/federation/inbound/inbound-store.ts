@@ -23,7 +23,7 @@ import { saveVersionedRow } from "../../storage/writing/save-versioned-row.ts";
 /** A task that came from a peer. */
 export interface InboundRecord {
   readonly task: InboundTask;
-  /** The worker's key that the peer expects; null where it stated none. */
+  /** The executor's key that the peer expects; null where it stated none. */
   readonly publicKey: string | null;
   /** The message that settled the task. */
   readonly settlement: SettlementForward | null;

@@ -64,8 +64,8 @@ export async function receiveTask(
   if (!signed.ok) return toWireRefusal(signed);
   const { message, raw } = received;
   const { task_id, target_agent, task_payload } = message;
-  const worker = await findForwardTarget(services, message);
-  const hops = await countHops(services, from, { message, body: raw, worker });
+  const target = await findForwardTarget(services, message);
+  const hops = await countHops(services, from, { message, body: raw, target });
   const outcome = await storage.transaction(async (tx) => {
     const now = runtime.now();
     const peer = (await findPeer(tx, from.relay_id)) ?? from;
@@ -74,7 +74,7 @@ export async function receiveTask(
       self: identity.relayId,
       now,
       isDuplicate: await isKnownTask(tx, task_id),
-      worker: worker?.details ?? null,
+      worker: target?.details ?? null,
       hops,
       feeRate: config.payments.platformFeeRate,
       clearing: await getPeerDebt(tx, peer),
@@ -89,9 +89,9 @@ export async function receiveTask(
     const opened = createInbound({ ...inbound, amount, expiresAt }, federation.schedule);
     await saveInbound(tx, {
       task: opened,
-      publicKey: message.public_key ?? worker?.details.publicKeys?.[0] ?? null,
+      publicKey: message.public_key ?? target?.details.publicKeys?.[0] ?? null,
       settlement: null,
-      relayed: worker?.nextHop === undefined ? null : serializeRelayed(raw),
+      relayed: target?.nextHop === undefined ? null : serializeRelayed(raw),
       forward: JSON.stringify(raw),
       accepted: null,
       receivedAt: now,
@@ -102,7 +102,7 @@ export async function receiveTask(
       description: "hold",
     });
     const row: TaskRow = {
-      ...buildForwardedRow(message, { payer, peer, worker, amount, now, expiresAt }),
+      ...buildForwardedRow(message, { payer, peer, target, amount, now, expiresAt }),
       allocation_id: amount > 0 ? newId(runtime) : null,
     };
     await insertTask(tx, row);
@@ -140,17 +140,17 @@ function buildForwardedRow(
   forwarded: {
     readonly payer: string;
     readonly peer: FederationPeerRow;
-    readonly worker: Awaited<ReturnType<typeof findForwardTarget>>;
+    readonly target: Awaited<ReturnType<typeof findForwardTarget>>;
     readonly amount: Micro;
     readonly now: number;
     readonly expiresAt: number;
   },
 ): TaskRow {
-  const { payer, peer, worker, amount, now, expiresAt } = forwarded;
+  const { payer, peer, target, amount, now, expiresAt } = forwarded;
   const attempt: Attempt = {
     agent_id: target_agent,
     charge: amount,
-    ...(worker?.nextHop !== undefined && { via: worker.nextHop }),
+    ...(target?.nextHop !== undefined && { via: target.nextHop }),
   };
   const row = buildTaskRow({
     task_id,

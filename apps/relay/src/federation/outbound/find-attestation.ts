@@ -20,7 +20,7 @@ export async function findAttestation(
 /** The evidence by which a receipt from another relay was accepted. */
 export interface ResultOrigin {
   readonly workerId: string;
-  /** The worker's key, as pinned when the task was forwarded. */
+  /** The executor's key, as pinned when the task was forwarded. */
   readonly publicKey: string;
   readonly peer: {
     readonly relay_id: string;

@@ -43,7 +43,7 @@ export interface EndedClaim {
   readonly now: number;
 }
 
-/** A worker may need this long to reconnect after the relay was interrupted. */
+/** A claimant may need this long to reconnect after the relay was interrupted. */
 export const RECOVERY_MS = 120_000;
 
 /** Where the listing promises no latency, a shorter claim does not count beyond the pair. */
@@ -53,7 +53,7 @@ const LATENCY_WITHOUT_LISTING_MS = 60_000;
  * Returns the scope in which a no-show counts: for the pair of submitter and executor, and for
  * strangers only if the task was priced and the executor had the time that it promised, because
  * otherwise no-shows could be fabricated for free. A claim from before a restart, a freeze or a
- * clock jump that ends soon after it does not count: the relay was unavailable, not the worker.
+ * clock jump that ends soon after it does not count: the relay was unavailable, not the claimant.
  */
 export function noShowScope(claim: EndedClaim): "none" | "pair" | "strangers" {
   const { claimed_at, lapsed_at, priced, max_latency_ms, running_since, recovery_ms, now } = claim;

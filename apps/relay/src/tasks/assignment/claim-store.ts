@@ -33,7 +33,7 @@ const claimUpdate = compile<ClaimRequest>()(
     .returning(["task_id", "event_count", "agent_id", "assigned_to", "submitted_by"]),
 );
 
-/** Gives a pending task to one worker of its executor; the first claim wins. */
+/** Gives a pending task to one device of its executor; the first claim wins. */
 export async function claimPending(tx: Tx, request: ClaimRequest): Promise<boolean> {
   const claimed = await tx.get(claimUpdate, request);
   if (claimed === undefined) return false;
@@ -45,7 +45,7 @@ export async function claimPending(tx: Tx, request: ClaimRequest): Promise<boole
   return true;
 }
 
-/** One worker's claim of one task. */
+/** One device's claim of one task. */
 export type HeldClaim = Pick<ClaimRequest, "task_id" | "claimed_by" | "now">;
 
 const maxTime = sql.lit(Number.MAX_SAFE_INTEGER);
@@ -71,7 +71,7 @@ const renewUpdate = compile<HeldClaim>()(
 
 /**
  * Renews the lease for an open socket until the submitter requests a cancel; after that it stays as
- * it is. Returns false when the claim is no longer the worker's.
+ * it is. Returns false when the claim is no longer the claimant's.
  */
 export async function renewLease(tx: Tx, claimed: HeldClaim): Promise<boolean> {
   return (await tx.run(renewUpdate, claimed)) === 1;
@@ -99,7 +99,7 @@ const renewWithNote = compile<HeldClaim & { size: number }>()(
 );
 
 /**
- * Renews a claim after progress, with or without a note; undefined when it is not the worker's. A note
+ * Renews a claim after progress, with or without a note; undefined when it is not the claimant's. A note
  * beyond the limits of its task is dropped.
  */
 export async function renewLeaseByProgress(
@@ -135,7 +135,7 @@ const releaseByHolder = compile<HeldClaim>()(
   releaseUpdate.where("claimed_by", "=", param("claimed_by")),
 );
 
-/** Releases a claim at its worker's request. Returns the task after the release. */
+/** Releases a claim at its claimant's request. Returns the task after the release. */
 export async function releaseClaim(tx: Tx, claimed: HeldClaim): Promise<StoredTaskRow | undefined> {
   return recordRelease(tx, await tx.get(releaseByHolder, claimed), claimed.now);
 }

@@ -6,8 +6,8 @@ import { findTask } from "../store.ts";
 import { isBlockStored } from "../../trust/is-block-stored.ts";
 import { isForwarded } from "../task.ts";
 
-/** One device of an executor; only it renews and releases its claims. */
-export interface Worker {
+/** The device of an executor that claims a task; only it renews and releases its claims. */
+export interface Claimant {
   readonly executor: string;
   readonly claimed_by: string;
 }
@@ -26,7 +26,7 @@ export async function claimTask(
     waiters,
     trustGraph,
   }: Pick<Services, "storage" | "runtime" | "waiters" | "trustGraph">,
-  { executor, claimed_by }: Worker,
+  { executor, claimed_by }: Claimant,
   task_id: string,
 ): Promise<ClaimResult> {
   const now = runtime.now();

@@ -3,7 +3,7 @@ import { mayActFor, type Caller } from "../../identity/caller.ts";
 import type { Services } from "../../services.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
 import type { Lease } from "./claim-store.ts";
-import { claimTask, type Worker } from "./claim-task.ts";
+import { claimTask, type Claimant } from "./claim-task.ts";
 import { endClaim } from "./end-claim.ts";
 import { reportProgress } from "./report-progress.ts";
 import { findAddressedTask } from "../find-addressed-task.ts";
@@ -24,7 +24,7 @@ export async function claimAsExecutor(
 ): Promise<Answer<Operations["claimTask"]>> {
   const found = await findForExecutor(services, call);
   if (!found.ok) return found;
-  const claimed = await claimTask(services, found.worker, call.taskId);
+  const claimed = await claimTask(services, found.claimant, call.taskId);
   return claimed.ok ? { status: 200, body: toLeaseBody(claimed) } : claimed;
 }
 
@@ -35,7 +35,7 @@ export async function reportProgressAsExecutor(
 ): Promise<Answer<Operations["reportProgress"]>> {
   const found = await findForExecutor(services, call);
   if (!found.ok) return found;
-  const renewed = await reportProgress(services, found.worker, { task_id: call.taskId, note });
+  const renewed = await reportProgress(services, found.claimant, { task_id: call.taskId, note });
   return renewed.ok ? { status: 200, body: toLeaseBody(renewed) } : renewed;
 }
 
@@ -49,18 +49,18 @@ export async function releaseAsExecutor(
 ): Promise<Answer<Operations["releaseClaim"]>> {
   const found = await findForExecutor(services, call);
   if (!found.ok) return found;
-  const { task, worker } = found;
+  const { task, claimant } = found;
   const { task_id } = task;
   const agrees = isClaimedByEndpoint(task) && task.cancel_requested_at !== null;
-  const claimed_by = (agrees ? task.claimed_by : null) ?? worker.claimed_by;
+  const claimed_by = (agrees ? task.claimed_by : null) ?? claimant.claimed_by;
   const status = await endClaim(services, { task_id, claimed_by });
   if (status === undefined) return refuse("task.not_claimed");
-  if (status === "pending") services.router.reassignToNext(task_id, worker.executor);
+  if (status === "pending") services.router.reassignToNext(task_id, claimant.executor);
   return { status: 200, body: { task_id, status } };
 }
 
 type ExecutorLookup =
-  | { readonly ok: true; readonly task: StoredTaskRow; readonly worker: Worker }
+  | { readonly ok: true; readonly task: StoredTaskRow; readonly claimant: Claimant }
   | Refusal<"task.not_found" | "task.not_participant">;
 
 /** Finds the task if the caller is its executor; a forwarded task has no executor here. */
@@ -75,7 +75,7 @@ async function findForExecutor(
     return refuse("task.not_participant", "only the executor can claim a task");
   }
   const claimed_by = caller.kind === "agent" ? caller.deviceId : "operator";
-  return { ok: true, task, worker: { executor, claimed_by } };
+  return { ok: true, task, claimant: { executor, claimed_by } };
 }
 
 function toLeaseBody({ task_id, lease_until, cancel_requested_at }: Lease) {

@@ -1,7 +1,7 @@
 import { refuse, type Refusal } from "@agent/wire";
 import type { Services } from "../../services.ts";
 import { renewLeaseByProgress, type Lease } from "./claim-store.ts";
-import type { Worker } from "./claim-task.ts";
+import type { Claimant } from "./claim-task.ts";
 
 type ProgressResult = ({ readonly ok: true } & Lease) | Refusal<"task.not_claimed">;
 
@@ -11,7 +11,7 @@ type ProgressResult = ({ readonly ok: true } & Lease) | Refusal<"task.not_claime
  */
 export async function reportProgress(
   { storage, runtime, waiters }: Pick<Services, "storage" | "runtime" | "waiters">,
-  { claimed_by }: Worker,
+  { claimed_by }: Claimant,
   { task_id, note }: { readonly task_id: string; readonly note?: string | undefined },
 ): Promise<ProgressResult> {
   const now = runtime.now();

@@ -14,7 +14,7 @@ export async function listNestedTasks(
     flattenChain(receipt).links.map(async (link) => {
       const { relay_task_id, task_id } = link.receipt;
       const task = await findTask(read, relay_task_id ?? task_id);
-      return task === undefined ? [] : [toNestedTask(task, link)];
+      return task === undefined ? [] : [describeNestedTask(task, link)];
     }),
   );
   return deduplicate(stated.flat());
@@ -24,7 +24,7 @@ export async function listNestedTasks(
  * A receipt that merely names a task must not reveal the parties of that task. So both names are
  * left out unless they are those of the receipts themselves, or the task ended with this receipt.
  */
-function toNestedTask(task: TaskRow, { receipt, parent }: ChainLink): NestedTask {
+function describeNestedTask(task: TaskRow, { receipt, parent }: ChainLink): NestedTask {
   const { task_id, submitted_by } = task;
   const executor = executorOf(task);
   const fits = submitted_by === parent.agent_id && executor === receipt.agent_id;

@@ -11,7 +11,7 @@ import { findTask } from "../store.ts";
 
 /**
  * The payment of a task between relays; the peer that returned the result gains trust like the
- * worker.
+ * executor.
  */
 interface TaskPayment {
   readonly taskId: string;

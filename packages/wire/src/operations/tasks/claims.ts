@@ -17,7 +17,7 @@ const ClaimLease = v.object({
   ),
 });
 
-/** Claims for workers that poll instead of using the socket. */
+/** Claims for executors that poll instead of using the socket. */
 export const claims = {
   claimTask: defineOperation({
     method: "POST",
