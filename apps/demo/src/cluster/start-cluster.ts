@@ -2,7 +2,8 @@ import { createRelayClient, type RelayClient } from "@agent/client";
 import { startBalancer } from "@agent/testkit";
 import { startPostgres } from "@agent/test-postgres";
 import type { Operations, Result } from "@agent/wire";
-import type { Processes, RunningProcess } from "../participants/processes.ts";
+import { readRelayUrl } from "../participants/participants.ts";
+import type { Processes } from "../participants/processes.ts";
 import { buildMemberProgram, createSecret } from "../participants/programs.ts";
 import { unwrapBody } from "../participants/unwrap-body.ts";
 
@@ -40,7 +41,7 @@ export async function startCluster(processes: Processes): Promise<Cluster> {
   const live = new Set<string>();
   const start = async (name: string): Promise<ClusterMember> => {
     const running = processes.start(buildMemberProgram({ name, env }));
-    const url = await readUrl(running);
+    const url = await readRelayUrl(running);
     live.add(url);
     return {
       name,
@@ -71,11 +72,4 @@ export async function startCluster(processes: Processes): Promise<Cluster> {
       await server.stop();
     },
   };
-}
-
-async function readUrl(running: RunningProcess): Promise<string> {
-  const port = await running.waitForLine(
-    (line) => /"msg":"relay\.listening".*"port":(?<port>\d+)/.exec(line)?.groups?.["port"],
-  );
-  return `http://127.0.0.1:${port}`;
 }

@@ -2,7 +2,7 @@ import { bootstrapAgent, createRelayClient, type RelayClient } from "@agent/clie
 import { bytesToHex, generateKeyPair, getPublicKey } from "@agent/crypto";
 import type { Operations, Result } from "@agent/wire";
 import { unwrapBody } from "./unwrap-body.ts";
-import type { Processes } from "./processes.ts";
+import type { Processes, RunningProcess } from "./processes.ts";
 import { buildAgentProgram, createSecret, buildRelayProgram } from "./programs.ts";
 
 /** An agent as the registry of the relay shows it. */
@@ -46,7 +46,7 @@ export async function startParticipants(
   dataDir: string,
 ): Promise<Participants> {
   const masterToken = createSecret();
-  const relayUrl = await startRelay(processes, masterToken, dataDir);
+  const relayUrl = await readRelayUrl(processes.start(buildRelayProgram(masterToken, dataDir)));
   const operator = createRelayClient({ baseUrl: relayUrl, identity: { masterToken } });
   const worker = async (name: string) => {
     const agentId = await startAgent(processes, name, relayUrl, dataDir);
@@ -54,7 +54,7 @@ export async function startParticipants(
   };
   const [relay, editor, research, linguist, professor] = await Promise.all([
     operator.relayInfo().then(unwrapBody),
-    joinAsEditor(relayUrl),
+    joinAsClient("editor", relayUrl),
     worker("research"),
     worker("linguist"),
     worker("professor"),
@@ -62,9 +62,8 @@ export async function startParticipants(
   return { relayUrl, relay, operator, editor, research, linguist, professor };
 }
 
-/** Starts a relay and reads its port from its output. */
-async function startRelay(processes: Processes, masterToken: string, dataDir: string) {
-  const relay = processes.start(buildRelayProgram(masterToken, dataDir));
+/** Returns the address of a relay that listens on any free port, by the port in its output. */
+export async function readRelayUrl(relay: RunningProcess): Promise<string> {
   const port = await relay.waitForLine(
     (line) => /"msg":"relay\.listening".*"port":(?<port>\d+)/.exec(line)?.groups?.["port"],
   );
@@ -98,11 +97,7 @@ export async function getWorker(
   return { name, agentId, publicKey: entry.public_key, capability, price };
 }
 
-/** The editor has no server: it uses the client, with its own key. */
-function joinAsEditor(relayUrl: string): Promise<ClientAgent> {
-  return joinAsClient("editor", relayUrl);
-}
-
+/** Joins an agent that has no server: it uses the client, with its own key. */
 export async function joinAsClient(name: string, relayUrl: string): Promise<ClientAgent> {
   const { secretKey } = generateKeyPair();
   const joined = await bootstrapAgent({ baseUrl: relayUrl, secretKey });
