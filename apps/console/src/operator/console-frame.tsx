@@ -104,7 +104,7 @@ function StatePill({ overview, isOld }: { overview: Overview | undefined; isOld:
   return <span class={`pill ${isOld ? "" : tone}`}>{isOld ? `${text}?` : text}</span>;
 }
 
-/** Whether changes arrive now; a lost stream is said, with the time until which the page is true. */
+/** Shows whether changes arrive now, and after a lost stream the time up to which the page is current. */
 function LiveDot() {
   const { feed } = usePageContext();
   const state = feed?.state.value ?? null;

@@ -148,7 +148,7 @@ function CompareText({ claimed }: { claimed: ClaimedDevice }) {
   );
 }
 
-/** Says what is missing; nothing weaker takes its place. */
+/** Shows why this browser cannot make a key; the page offers no weaker way to sign in. */
 function NoKeyText() {
   return (
     <section role="alert" data-code="browser.no_key">

@@ -48,7 +48,7 @@ export function checkNamedReceipt(value: object, options: VerifyOptions): Verdic
 }
 
 /**
- * Verifies a receipt by proof levels, and nested receipts by `findKeys` if it is given. `isInnerBound` tells
+ * Verifies a receipt by proof levels, and nested receipts by `findKeys` if it is given. `isInnerBound` returns
  * whether the keys by which a nested receipt was verified are known to be its agent's.
  */
 export function checkReceipt(

@@ -14,8 +14,8 @@ import type { BundleLog, EvidenceBundle } from "./schema.ts";
 
 /**
  * Checks the proofs of a bundle that its parts are in the relay's transparency log. Anything invalid
- * refuses. A missing log or entry is at most a remark, unless the verifier named the log: that is the
- * way to demand it. Without a named key, the one that the relay states counts.
+ * refuses. A missing log or entry refuses only if the verifier named the log, which is the way to demand
+ * it; otherwise it is a warning. Without a named key, the one that the relay states counts.
  */
 export function* checkLog(bundle: EvidenceBundle, options: LogOptions = {}): Iterable<LogCheck> {
   const { log } = bundle;

@@ -29,7 +29,7 @@ export function cutTimes(times: OnlineTimes, from: number): OnlineTimes {
 const sumSpans = (spans: readonly TimeSpan[]) =>
   spans.reduce((sum, { from, until }) => sum + until - from, 0);
 
-/** Says for which part of the time the agent was online; `period` names the time, such as `24 hours`. */
+/** Describes for which part of the time the agent was online; `period` names the time, such as `24 hours`. */
 export function describeTimes({ from, to, spans, watched }: OnlineTimes, period: string): string {
   const looked = sumSpans(watched);
   if (looked === 0) return `The relay has not looked in the last ${period}.`;

@@ -48,7 +48,7 @@ export function BooksReport() {
   );
 }
 
-/** The one equation of the books: what came in is in accounts, in holds, in fees or has gone out. */
+/** The one equation of the books: what came in is in accounts, in holds, in fees or was paid out. */
 function MoneySentence({ totals }: Pick<Reconciliation, "totals">) {
   const { deposits, withdrawals, balances, holds, fees, peers } = totals;
   const parts = [

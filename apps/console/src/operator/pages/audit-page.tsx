@@ -102,7 +102,7 @@ function AuditFilter() {
   );
 }
 
-/** Background work that is late is shown where it is looked for. */
+/** Shows jobs that are late or fail, because an operator who looks for a fault reads the audit. */
 function LateJobs() {
   const late = (useOverview().body?.jobs ?? []).filter(({ ok }) => !ok);
   if (late.length === 0) return null;

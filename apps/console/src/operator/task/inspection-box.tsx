@@ -9,8 +9,7 @@ import { AgentLink, StateWord } from "../places.tsx";
 type Inspection = BodyOf<"getInspection">;
 
 /**
- * The inspection of a result before it is paid: who said what, and until when the next statement is
- * awaited.
+ * The inspection of a result before it is paid: its statements, and the deadline of the next one.
  */
 export function InspectionBox({
   params,
@@ -31,7 +30,7 @@ export function InspectionBox({
   );
 }
 
-export function InspectionFacts({ inspection }: { inspection: Inspection }) {
+function InspectionFacts({ inspection }: { inspection: Inspection }) {
   const { state, due, fee, submitter_id, executor_id, arbiter_id, deadline, outcome } = inspection;
   return (
     <>

@@ -70,7 +70,7 @@ function TaskReport({ report }: { report: Report }) {
   );
 }
 
-/** The reason comes first: its words, who said them, and what can be done. */
+/** The reason comes first: its text, its author, and what the operator can do. */
 function BadEnd({ report }: { report: Report }) {
   const { task } = report;
   if (task.reason === null) return null;

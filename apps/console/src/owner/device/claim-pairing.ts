@@ -12,7 +12,7 @@ export type PairingResult =
 
 /**
  * Claims a code by the browser's key, and asks until the owner has decided at the terminal. `onClaimed`
- * is told when the relay has taken the key, from when on the owner can compare it.
+ * is called when the relay has taken the key, from when on the owner can compare it.
  */
 export async function claimPairing(
   claimed: ClaimedDevice,

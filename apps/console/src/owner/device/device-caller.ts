@@ -13,7 +13,7 @@ import type { TokenMinter } from "./token-minter.ts";
 const ENDED_CODES = ["auth.device_not_authorized", "agent.revoked", "agent.key_displaced"];
 
 /**
- * Creates a caller that signs a token for each operation's own scope. `onEnded` is told when the relay no
+ * Creates a caller that signs a token for each operation's own scope. `onEnded` is called when the relay no
  * longer knows the device.
  */
 export function createDeviceCaller(

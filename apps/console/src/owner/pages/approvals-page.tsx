@@ -139,7 +139,7 @@ const VERDICTS: { readonly [Verdict in ArgumentsVerdict]: string } = {
   not_json: '✗ Arguments are a JSON object, such as {"amount": 5}.',
 };
 
-/** The arguments that the agent showed; the vote signs their hash, so another text is said to be another. */
+/** The arguments that the agent showed; the vote signs their hash, so a text with another hash is marked. */
 function ShownArguments({ text, argsHash }: { text: string; argsHash: string }) {
   const verdict = compareArguments(text, argsHash);
   return (

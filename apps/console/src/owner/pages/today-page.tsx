@@ -32,7 +32,7 @@ export function TodayPage() {
   );
 }
 
-/** Says first what waits for the owner, or that nothing does. */
+/** Shows first what waits for the owner, or that nothing does. */
 function NeedsYou({ failed }: { failed: number }) {
   const approvals = useVotableCount();
   return (

@@ -11,7 +11,7 @@ export function ViewTitle({
   title: string;
   /** The id of the thing that the view is about. */
   id?: string;
-  /** Stands beside the title. */
+  /** Shown beside the title. */
   children?: ComponentChildren;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);

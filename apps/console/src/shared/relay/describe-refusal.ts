@@ -9,7 +9,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   "session.ended": "The session has ended. Sign in again.",
 };
 
-/** Returns a refusal as a sentence for people; an unknown one says what the relay said. */
+/** Returns a refusal as a sentence for people; one with an unknown code keeps the message of the relay. */
 export function describeRefusal({ code, message, issues = [] }: CallRefusal): string {
   const known = SENTENCES[code];
   if (known !== undefined) return known;

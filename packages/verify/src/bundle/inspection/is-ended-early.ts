@@ -3,9 +3,10 @@ import type { EvidenceBundle } from "../schema.ts";
 import type { BundleInspection } from "./schema.ts";
 
 /**
- * Returns whether a silence ended a state before its time. A freeze and a restart of the relay only move a
- * deadline to later, so the length of the state is the least that must have passed. A statement may have been
- * signed five minutes before or after it arrived; without a statement both times are by the relay's own clock.
+ * Returns whether a state that ended without a statement ended before its time. A freeze and a restart of
+ * the relay only move a deadline to later, so at least the length of the state must have passed. A statement
+ * may have been signed five minutes before or after it arrived; without one, both times are by the relay's
+ * own clock.
  */
 export function isEndedEarly(
   { attestation }: Pick<EvidenceBundle, "attestation">,
@@ -15,9 +16,9 @@ export function isEndedEarly(
   const lengthMs = getSilentLength(outcome.outcome, terms);
   if (lengthMs === undefined) return false;
   const last = verdicts.at(-1);
-  const leastBegin =
+  const earliestBegin =
     last === undefined ? attestation.received_at : last.timestamp - RECEIPT_LIMITS.statementSkewMs;
-  return outcome.closed_at < leastBegin + lengthMs;
+  return outcome.closed_at < earliestBegin + lengthMs;
 }
 
 function getSilentLength(outcome: string, terms: BundleInspection["terms"]): number | undefined {
