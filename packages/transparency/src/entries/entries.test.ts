@@ -2,7 +2,7 @@ import { bytesToHex, canonicalize, sha256Hex } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import { ENTRY_KINDS, hashTag, isSameArtifact, type LogEntry, parseLogEntry } from "./entry.ts";
 import { entryOf } from "./entry-of.ts";
-import { scanEntries } from "./scan-entries.ts";
+import { type EntryAlarm, scanEntries } from "./scan-entries.ts";
 
 const time = 1_790_000_000_000;
 const key = "a".repeat(64);
@@ -231,6 +231,37 @@ describe("a scan of entries", () => {
       { code: "monitor.twice", index: 2 },
       { code: "monitor.twice", index: 3 },
     ]);
+  });
+
+  test.each([
+    ["in the same scan", (entries: readonly Uint8Array[]) => [entries]],
+    ["in a later scan", (entries: readonly Uint8Array[]) => entries.map((entry) => [entry])],
+  ])(
+    "TL14 a scan of a known receipt that is entered for a second task %s knows neither that task nor its pay",
+    (_, split) => {
+      const again = signedBy(key, receipt, "another task");
+      const paid = entryOf.settlement({ ...record, task_id: "another task" }, { time });
+      const receiptsOnly = { ...watched, knownRefs: [] };
+      const alarms: EntryAlarm[] = [];
+      let [first, seen]: [number, readonly string[]] = [0, []];
+      for (const entries of split([known, settled, again, paid])) {
+        const scan = scanEntries(entries, receiptsOnly, { first, seen });
+        alarms.push(...scan.alarms);
+        [first, seen] = [first + entries.length, scan.seen];
+      }
+      expect(alarms).toEqual([
+        { code: "monitor.twice", index: 2 },
+        { code: "monitor.unknown_settlement", index: 3 },
+      ]);
+    },
+  );
+
+  test("TL14 a scan of entries remembers as much of a known receipt that is entered for 100 tasks as for one", () => {
+    const receiptsOnly = { ...watched, knownRefs: [] };
+    const others = Array.from({ length: 99 }, (_, at) => signedBy(key, receipt, `task ${at}`));
+    const { alarms, seen } = scanEntries([known, ...others], receiptsOnly);
+    expect(alarms.map(({ code }) => code)).toEqual(Array(99).fill("monitor.twice"));
+    expect(seen).toEqual(scanEntries([known], receiptsOnly).seen);
   });
 
   const orders = [

@@ -8,7 +8,7 @@ export interface WatchList {
   readonly keys: readonly string[];
   /** Artifact hashes as 64 lower-case hex digits; a set is used as it is. */
   readonly knownArtifacts: readonly string[] | ReadonlySet<string>;
-  /** Ids of tasks. The task of a known receipt is known as well. */
+  /** Ids of tasks. The first task for which a known receipt is entered is known as well. */
   readonly knownRefs: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface ScanResult {
   readonly alarms: readonly EntryAlarm[];
   /** The number of entries of kinds that this version does not know. */
   readonly unknownKinds: number;
-  /** The artifacts of known tasks seen so far, for the next scan. */
+  /** The known receipts and the artifacts of known tasks seen so far, for the next scan. */
   readonly seen: readonly string[];
 }
 
@@ -40,21 +40,23 @@ const SINGLE_KINDS: readonly LogEntry["kind"][] = ["receipt", "settlement", "out
 export interface EntryScanner {
   /**
    * Learns the tasks of the known receipts among entries. A caller shows it all entries before the first
-   * one is scanned, so that their order does not matter.
+   * one is scanned, so that their order does not matter. A receipt is of one task, so a log that enters it
+   * for a second one cannot make that task known.
    */
   learnTasks(entries: readonly Uint8Array[]): void;
   /** Scans the entries from index `first` on, like `scanEntries`. */
   scan(entries: readonly Uint8Array[], first: number): Omit<ScanResult, "seen">;
-  /** Lists the artifacts of known tasks seen so far, for the next scan. */
+  /** Lists the known receipts and the artifacts of known tasks seen so far, for the next scan. */
   listSeen(): readonly string[];
 }
 
 /**
  * Scans the entries from index `first` on for alarms about the watched agents, keys and tasks: a key
  * of an agent that is not watched (`monitor.unknown_key`), a receipt by a watched agent or key that is
- * not known, a settlement of no known task, and a second receipt, settlement or outcome of a known task
- * (`monitor.twice`). A task is known by its id, or by the entry of a known receipt in this scan or in an
- * earlier one; the order of the entries of a scan does not matter. `seen` is that of the scan before.
+ * not known, a settlement of no known task, and a second receipt, settlement or outcome of a known task or
+ * a second entry of a known receipt (`monitor.twice`). A task is known by its id, or by the first entry of a
+ * known receipt in this scan or in an earlier one; the order of the other entries of a scan does not matter.
+ * `seen` is that of the scan before.
  */
 export function scanEntries(
   entries: readonly Uint8Array[],
@@ -78,11 +80,17 @@ export function createEntryScanner(watched: WatchList, seen: readonly string[] =
     refTags: hashTags("ref", watched.knownRefs),
     seen: new Set(seen),
   };
+  const learned = new Set<string>();
   return {
     learnTasks(entries) {
       for (const bytes of entries) {
         const parsed = parseLogEntry(bytes);
-        if (parsed.ok && isKnownReceipt(parsed.entry, list)) list.refTags.add(parsed.entry.refTag);
+        if (!parsed.ok || !isKnownReceipt(parsed.entry, list)) continue;
+        const { artifactHash, refTag } = parsed.entry;
+        if (learned.has(artifactHash) || list.seen.has(formatSeen("receipt", artifactHash)))
+          continue;
+        learned.add(artifactHash);
+        list.refTags.add(refTag);
       }
     },
     scan(entries, first) {
@@ -112,7 +120,7 @@ const isKnownReceipt = ({ kind, artifactHash }: LogEntry, list: TagList): boolea
   kind === "receipt" && list.artifacts.has(artifactHash);
 
 function listAlarms(entry: LogEntry, list: TagList): EntryAlarmCode[] {
-  const { kind, agentTag, keyTag, refTag } = entry;
+  const { kind, agentTag, keyTag, refTag, artifactHash } = entry;
   const [isOfAgent, isOfKey] = [list.agentTags.has(agentTag), list.keyTags.has(keyTag)];
   const codes: EntryAlarmCode[] = [];
   if (kind === "key_bound" && isOfAgent && !isOfKey) codes.push("monitor.unknown_key");
@@ -120,18 +128,19 @@ function listAlarms(entry: LogEntry, list: TagList): EntryAlarmCode[] {
   if (kind === "receipt" && (isOfAgent || isOfKey) && !isKnown) {
     codes.push("monitor.unknown_receipt");
   }
-  const isOfTask =
-    list.refTags.has(refTag) || isKnown || list.seen.has(formatSeen("receipt", refTag));
+  const isOfTask = list.refTags.has(refTag) || list.seen.has(formatSeen("receipt", refTag));
   if (kind === "settlement" && isOfAgent && !isOfTask) codes.push("monitor.unknown_settlement");
-  if (isOfTask && SINGLE_KINDS.includes(kind)) {
-    const name = formatSeen(kind, refTag);
-    if (list.seen.has(name)) codes.push("monitor.twice");
-    list.seen.add(name);
-  }
+  const names = [
+    ...(isOfTask && SINGLE_KINDS.includes(kind) ? [formatSeen(kind, refTag)] : []),
+    ...(isKnown ? [formatSeen("receipt", artifactHash)] : []),
+  ];
+  if (names.some((name) => list.seen.has(name))) codes.push("monitor.twice");
+  for (const name of names) list.seen.add(name);
   return codes;
 }
 
-const formatSeen = (kind: LogEntry["kind"], refTag: string) => `${kind}/${refTag}`;
+/** Formats the name of an artifact of a task, or of a known receipt, whose hash is longer than a tag. */
+const formatSeen = (kind: LogEntry["kind"], tagOrHash: string) => `${kind}/${tagOrHash}`;
 
 const toSet = (values: readonly string[] | ReadonlySet<string>): ReadonlySet<string> =>
   values instanceof Set ? values : new Set(values);
