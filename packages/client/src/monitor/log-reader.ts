@@ -79,9 +79,13 @@ export function createLogReader(prefix: string, network: Pick<Environment, "fetc
       };
     },
 
-    /** Reads the whole bundles that hold the entries from index `first` to before `size`. */
-    async *readBundles(first: number, size: number): AsyncIterable<EntryBundle> {
-      for (let index = Math.floor(first / TILE_WIDTH); index * TILE_WIDTH < size; index++) {
+    /** Reads the bundles of a tree of `size` leaves that hold the entries of a range, each of them whole. */
+    async *readBundles(
+      { start, end }: { readonly start: number; readonly end: number },
+      size: number,
+    ): AsyncIterable<EntryBundle> {
+      if (start >= end) return;
+      for (let index = Math.floor(start / TILE_WIDTH); index * TILE_WIDTH < end; index++) {
         const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
         const path = formatTilePath("entries", index, width);
         const parsed = parseEntryBundle(await readExactly(path, width * BUNDLE_ENTRY_BYTES), width);

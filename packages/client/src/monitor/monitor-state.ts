@@ -7,7 +7,9 @@ const MonitorStateSchema = v.object({
   checkpoint: v.nullable(v.string()),
   /** When this checkpoint was seen first, in ms since the epoch. */
   first_seen_at: v.pipe(v.number(), v.safeInteger()),
-  /** The artifacts of known tasks seen so far, as `scanEntries` returns them. */
+  /** The number of entries of the checkpoint that were scanned; all of them if it is absent. */
+  scanned: v.optional(v.pipe(v.number(), v.safeInteger())),
+  /** The known receipts and the artifacts of known tasks seen so far, as `scanEntries` returns them. */
   seen: v.array(v.string()),
   /** Checkpoints that the log signed and that were not yet proven to be of one tree. */
   unproven: v.optional(v.array(v.string()), []),

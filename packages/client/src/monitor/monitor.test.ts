@@ -237,6 +237,13 @@ describe("agent-monitor on an honest log", () => {
     },
   );
 
+  it("agent-monitor reports a published head that stays behind, whatever time its witness states", async () => {
+    site.checkpoint = () => site.log.sign([witness], 200, 4_000_000_000);
+    await monitor(withWitness(), NOW);
+    const late = await monitor(withWitness(), NOW + 3_600_001);
+    expect(late).toMatchObject({ exitCode: 1, out: "ALARM monitor.stale\n" });
+  });
+
   it("agent-monitor reports a published head that stays behind for more than an hour", async () => {
     site.checkpoint = () => site.log.sign([], 200);
     expect(await monitor()).toMatchObject({ exitCode: 0 });
@@ -494,6 +501,23 @@ describe("agent-monitor on a log that stops answering", () => {
     site.checkpoint = () => null;
     await expectAlarm("monitor.rolled_back");
   });
+
+  it.each([
+    ["is not answered", { isBusy: (path: string) => path === "latest" }, 3],
+    ["is no note", { latest: () => "no note\n" }, 1],
+  ])(
+    "TL13 agent-monitor reports the entries that it has read, and once, although the latest head %s",
+    async (_, answers, exitCode) => {
+      site.log.append(entryOf.receipt({ agent_id: "me" }, { time: 1, publicKey: KEY, ref: "t" }));
+      site = { ...site, ...answers };
+      const first = await monitor(["--agent", "me"]);
+      expect(first.exitCode).toBe(1);
+      expect(first.out).toContain("ALARM monitor.unknown_receipt at index 300\n");
+      const second = await monitor(["--agent", "me"]);
+      expect(second.exitCode).toBe(exitCode);
+      expect(second.out).not.toContain("unknown_receipt");
+    },
+  );
 });
 
 describe("agent-monitor without a log", () => {

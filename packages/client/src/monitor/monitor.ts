@@ -9,7 +9,14 @@ import {
 } from "@agent/transparency";
 import { createEnvironment, type Environment } from "../environment.ts";
 import { findSplit } from "./find-split.ts";
-import { BadTileError, computeRootOf, createLogReader, UnreachableError } from "./log-reader.ts";
+import { limitRound } from "./limit-round.ts";
+import {
+  BadTileError,
+  computeRootOf,
+  createLogReader,
+  type LogReader,
+  UnreachableError,
+} from "./log-reader.ts";
 import type { MonitorState } from "./monitor-state.ts";
 import { scanNewEntries } from "./scan-new-entries.ts";
 import {
@@ -25,7 +32,7 @@ import {
   type ShownWitness,
 } from "./signed-heads.ts";
 
-export interface MonitorOptions extends Partial<Pick<Environment, "fetch" | "now">> {
+export interface MonitorOptions extends Partial<Pick<Environment, "fetch" | "now" | "schedule">> {
   /** The URL below which the log has its paths, without a final slash. */
   readonly prefix: string;
   readonly logKey: VerifierKey;
@@ -85,13 +92,13 @@ class AlarmError extends Error {
  * that they are all of one tree, rebuilds the published one from its tiles, and scans the new entries.
  * A head that the log signed is kept until that proof was verified, so that a log that stops answering
  * hides none. The published head is stored only after all comparisons held; alarms about entries are
- * reported once.
+ * reported once. A round that is not over after half an hour ends as one of a log that cannot be reached, and
+ * the next one goes on behind the entries that it scanned.
  */
 export function createMonitor(options: MonitorOptions): { check: () => Promise<MonitorResult> } {
-  const network = createEnvironment(options);
-  const { now } = network;
+  const environment = createEnvironment(options);
+  const { now } = environment;
   const { prefix, logKey, witnesses = [], quorum = 0, watch, state, report } = options;
-  const log = createLogReader(prefix, network);
   const vkey = formatVerifierKey(logKey);
 
   async function raise(alarm: MonitorAlarm): Promise<MonitorResult> {
@@ -99,7 +106,8 @@ export function createMonitor(options: MonitorOptions): { check: () => Promise<M
     return { ok: true, alarms: [alarm], size: 0, unknownKinds: 0 };
   }
 
-  async function checkRound(): Promise<MonitorResult> {
+  async function checkRound(network: Pick<Environment, "fetch">): Promise<MonitorResult> {
+    const log = createLogReader(prefix, network);
     const stored = await state.load();
     const open = (text: string) => openStoredHead(text, logKey);
     const before = typeof stored?.checkpoint === "string" ? open(stored.checkpoint) : null;
@@ -113,10 +121,10 @@ export function createMonitor(options: MonitorOptions): { check: () => Promise<M
       const first = { log: vkey, checkpoint: null, first_seen_at: now(), seen: [] };
       await state.save({ ...(stored ?? first), unproven: unproven.map(({ text }) => text) });
     }
-    return ended ?? (await checkTree({ stored, before, heads, readings }));
+    return ended ?? (await checkTree(log, { stored, before, heads, readings }));
   }
 
-  async function checkTree({ stored, before, heads, readings }: RoundHeads) {
+  async function checkTree(log: LogReader, { stored, before, heads, readings }: RoundHeads) {
     const published = demandHead(readings.published, before);
     if (before !== null && published.head.size < before.head.size) {
       const evidence = [before.text, published.text] as const;
@@ -128,27 +136,32 @@ export function createMonitor(options: MonitorOptions): { check: () => Promise<M
     if (!equalBytes(root, published.head.root)) throw new BadTileError("the tiles differ");
     const split = await findSplit(before === null ? heads : [before, ...heads], tileReaders);
     if (split !== null) throw new AlarmError(buildSplit(...split));
-    const tree = { log, head: published.head, readTile };
-    const scan = await scanNewEntries(tree, before?.head.size ?? 0, watch, stored?.seen);
-    const alarms: MonitorAlarm[] = [...scan.alarms];
-    const latest = demandHead(readings.latest, before);
     const isSame = before !== null && isSameHead(before, published);
     const firstSeenAt = isSame ? stored!.first_seen_at : now();
+    const checked = { log: vkey, checkpoint: published.text, first_seen_at: firstSeenAt };
+    const tree = { log, head: published.head, readTile };
+    const start = stored?.scanned ?? before?.head.size ?? 0;
+    const alarms: MonitorAlarm[] = [];
+    let unknownKinds = 0;
+    for await (const part of scanNewEntries(tree, start, watch, stored?.seen)) {
+      if (part.alarms.length > 0) await report(part.alarms);
+      await state.save({ ...checked, scanned: part.end, seen: [...part.seen], unproven: [] });
+      alarms.push(...part.alarms);
+      unknownKinds += part.unknownKinds;
+    }
+    // Last, because a log that shows no valid latest head must not hide the alarms about its entries.
+    const latest = demandHead(readings.latest, before);
     if (isStale(published, latest, { firstSeenAt, now: now() })) {
       alarms.push({ code: "monitor.stale" });
+      await report(alarms.slice(-1));
     }
-    if (alarms.length > 0) await report(alarms);
-    const { seen, unknownKinds } = scan;
-    const checkpoint = published.text;
-    const times = { first_seen_at: firstSeenAt };
-    await state.save({ log: vkey, checkpoint, ...times, seen: [...seen], unproven: [] });
     return { ok: true as const, alarms, size: published.head.size, unknownKinds };
   }
 
   return {
     async check() {
       try {
-        return await checkRound();
+        return await limitRound(environment, checkRound);
       } catch (error) {
         if (error instanceof UnreachableError) return { ok: false, code: "network.unreachable" };
         return raise(toAlarm(error));
@@ -187,13 +200,17 @@ function demandHead(reading: HeadReading, before: SeenHead | null): SeenHead {
   throw new AlarmError({ code: "monitor.rolled_back" });
 }
 
-/** The log grew, but it has published no newer head for an hour. */
+/**
+ * The log grew, but it has published no newer head for an hour. A witness whose clock is ahead cannot make the
+ * head newer than it was when it was seen first.
+ */
 function isStale(
   published: SeenHead,
   latest: SeenHead,
   times: { readonly firstSeenAt: number; readonly now: number },
 ): boolean {
   const cosignedAt = published.cosignatures.map(({ time }) => time * 1_000);
-  const since = cosignedAt.length === 0 ? times.firstSeenAt : Math.max(...cosignedAt);
+  const newest = cosignedAt.length === 0 ? Infinity : Math.max(...cosignedAt);
+  const since = Math.min(times.firstSeenAt, newest);
   return latest.head.size > published.head.size && times.now - since > STALE_AFTER_MS;
 }

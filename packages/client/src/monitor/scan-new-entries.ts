@@ -2,10 +2,12 @@ import { concatBytes } from "@agent/crypto";
 import {
   createEntryScanner,
   type EntryAlarm,
+  type EntryScanner,
   HASH_BYTES,
   hashLeaf,
   proveInclusion,
   type ReadTile,
+  type ScanResult,
   TILE_WIDTH,
   type TreeHead,
   verifyInclusion,
@@ -30,49 +32,84 @@ interface EntryRun {
 const MAX_ENTRY_ALARMS = 10_000;
 /** About 1.5 MB; the bundles after these are read twice. */
 const MAX_KEPT_BUNDLES = 64;
+/** The entries in whose order nothing can be hidden: as many as nine paid tasks a second make in an hour. */
+const PART_ENTRIES = 2 ** 16;
+
+/** A part of the new entries that was scanned. */
+export interface ScannedPart extends ScanResult {
+  /** The number of entries of the log that were scanned with it. */
+  readonly end: number;
+}
 
 /**
- * Scans the entries that a tree has beyond its first `oldSize`, each bundle after its hashes have led to
- * the signed root. The tasks of known receipts are learned from all of them before the first one is
- * scanned, so that a log cannot hide a second settlement by entering it before the receipt.
+ * Scans the entries that a tree has beyond its first `start` in parts of 2^16, each bundle after its hashes
+ * have led to the signed root. The tasks of known receipts are learned from a whole part before its first
+ * entry is scanned, so that a log cannot hide a second settlement by entering it before the receipt. What was
+ * scanned can be stored after each part, so that a round which is ended has not read them in vain. There is
+ * one empty part where nothing is new.
  */
-export async function scanNewEntries(
+export async function* scanNewEntries(
   tree: SignedTree,
-  oldSize: number,
+  start: number,
   watch: WatchList,
   seen: readonly string[] = [],
-) {
+): AsyncIterable<ScannedPart> {
   const scanner = createEntryScanner(watch, seen);
+  const isLearning = [...watch.knownArtifacts].length > 0;
+  let alarmsLeft = MAX_ENTRY_ALARMS;
+  let end = start;
+  do {
+    const part = { start: end, end: Math.min(end + PART_ENTRIES, tree.head.size) };
+    const scan = await scanPart(tree, part, scanner, isLearning);
+    const alarms = scan.alarms.slice(0, alarmsLeft);
+    alarmsLeft -= alarms.length;
+    end = part.end;
+    yield { ...scan, alarms, seen: scanner.listSeen(), end };
+  } while (end < tree.head.size);
+}
+
+/** The entries from index `start` to before `end`. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+async function scanPart(
+  tree: SignedTree,
+  range: Range,
+  scanner: EntryScanner,
+  isLearning: boolean,
+): Promise<Omit<ScanResult, "seen">> {
   const kept: EntryRun[] = [];
-  if ([...watch.knownArtifacts].length > 0) {
-    for await (const run of readRuns(tree, oldSize)) {
+  if (isLearning) {
+    for await (const run of readRuns(tree, range)) {
       scanner.learnTasks(run.entries);
       if (kept.length < MAX_KEPT_BUNDLES) kept.push(run);
     }
   }
   const alarms: EntryAlarm[] = [];
   let unknownKinds = 0;
-  for await (const { first, entries } of readRuns(tree, oldSize, kept)) {
+  for await (const { first, entries } of readRuns(tree, range, kept)) {
     const scan = scanner.scan(entries, first);
     alarms.push(...scan.alarms.slice(0, MAX_ENTRY_ALARMS - alarms.length));
     unknownKinds += scan.unknownKinds;
   }
-  return { alarms, seen: scanner.listSeen(), unknownKinds };
+  return { alarms, unknownKinds };
 }
 
-/** Reads the entries from index `start` on in bundles; those that were kept are not read again. */
+/** Reads the entries of a range in bundles; those that were kept are not read again. */
 async function* readRuns(
   { log, head, readTile }: SignedTree,
-  start: number,
+  { start, end }: Range,
   kept: readonly EntryRun[] = [],
 ): AsyncIterable<EntryRun> {
   yield* kept;
-  const end = kept.reduce((index, { entries }) => index + entries.length, start);
-  if (end === head.size) return;
-  for await (const bundle of log.readBundles(end, head.size)) {
+  const from = kept.reduce((index, { entries }) => index + entries.length, start);
+  for await (const bundle of log.readBundles({ start: from, end }, head.size)) {
     await demandBundle(bundle, head, readTile);
-    const first = Math.max(end, bundle.index * TILE_WIDTH);
-    yield { first, entries: bundle.entries.slice(first - bundle.index * TILE_WIDTH) };
+    const base = bundle.index * TILE_WIDTH;
+    const first = Math.max(from, base);
+    yield { first, entries: bundle.entries.slice(first - base, end - base) };
   }
 }
 

@@ -97,7 +97,7 @@ function startMonitor(intervalMs = HOUR_MS): RelayMonitor {
       now: clock.now,
       // A round has ended when the next one is planned.
       schedule(ms, task) {
-        rounds.resolve();
+        if (ms === intervalMs) rounds.resolve();
         return clock.schedule(ms, task);
       },
     },

@@ -124,6 +124,7 @@ async function checkLog(
     },
     fetch: runtime.fetch,
     now: runtime.now,
+    schedule: runtime.schedule,
   });
   const result = await monitor.check();
   if (!result.ok) log("warn", "monitor.unreachable", { relay_id, code: result.code });

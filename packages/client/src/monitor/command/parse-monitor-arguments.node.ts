@@ -24,7 +24,7 @@ Checks a transparency log once: that it only grew since the last time, that its 
 and that its new entries about your agents and keys are yours. Run it every hour.
 
 Exits with 0 when all is quiet, with 1 on an alarm, with 2 for a wrong usage or a state that cannot be read,
-and with 3 when the log cannot be reached.
+and with 3 when the log cannot be reached. Ends after half an hour at most; the next call then goes on from there.
 
   --log VKEY       the verifier key of the log
   --url PREFIX     the URL below which the log has its paths

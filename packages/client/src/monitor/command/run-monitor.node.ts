@@ -50,6 +50,7 @@ async function monitorOnce(
 ): Promise<number> {
   const { logKey, stateFile, json } = request;
   const known = await readKnown(request.knownFile);
+  let isAlarmed = false;
   const stored = await readState(stateFile, formatVerifierKey(logKey));
   const monitor = createMonitor({
     ...request,
@@ -60,6 +61,7 @@ async function monitorOnce(
       save: (state) => writePrivateText(stateFile, `${JSON.stringify(state)}\n`),
     },
     report: async (alarms) => {
+      isAlarmed = true;
       for (const alarm of alarms) {
         if (alarm.evidence !== undefined) await keepEvidence(`${stateFile}.evidence`, alarm);
         out(json ? `${JSON.stringify(alarm)}\n` : formatAlarm(alarm));
@@ -69,9 +71,10 @@ async function monitorOnce(
   const result = await monitor.check();
   if (!result.ok) {
     err(`agent-monitor: the log cannot be reached\n`);
-    return EXIT_UNREACHABLE;
+    // An alarm is not repeated in the next round, so it counts more than the end of this one.
+    return isAlarmed ? EXIT_ALARM : EXIT_UNREACHABLE;
   }
-  if (result.alarms.length > 0) return EXIT_ALARM;
+  if (isAlarmed) return EXIT_ALARM;
   if (!json) out(`quiet at ${result.size} entries\n`);
   return EXIT_QUIET;
 }
