@@ -39,6 +39,9 @@ async function openHead(path: string) {
   return openCheckpoint(text, { logKey: parsed.key, witnesses: [], quorum: 0 });
 }
 
+const formatCosignature = (witness: string) =>
+  `\u2014 ${witness} ${Buffer.alloc(76, 7).toString("base64")}\n`;
+
 test("the log states its key and its address under the relay's key", async () => {
   const { public_key, log } = await getStatement();
   expect(log).toMatchObject({
@@ -124,9 +127,10 @@ test("the log publishes a head once it has enough cosignatures, and a smaller qu
   await strict.createAgent();
   await strict.relay.tick();
   expect(await strict.request("GET", "/log/v1/checkpoint")).toMatchObject({ status: 404 });
-  const formatLine = (witness: string) =>
-    `\u2014 ${witness} ${Buffer.alloc(76, 7).toString("base64")}\n`;
-  const [one, other] = [formatLine("one.example/w"), formatLine("other.example/w")];
+  const [one, other] = ["one.example/w", "other.example/w"].map(formatCosignature) as [
+    string,
+    string,
+  ];
   const { transparencyLog: log } = strict.relay;
   // Lines of one witness count once.
   await log.addCosignatures(1, [one, one]);
@@ -138,6 +142,26 @@ test("the log publishes a head once it has enough cosignatures, and a smaller qu
   const { body } = await strict.asOperator("GET", "/api/v1/admin/log");
   expect(body).toMatchObject({ size: 1, lag: 0, published: { size: 1, cosigned: 2 } });
   await strict.close();
+});
+
+test.each([
+  [
+    "a name of 60 KB beside another witness",
+    ["w".repeat(60_000), "w.example/w".repeat(400), "w.example"],
+    1,
+  ],
+  ["names of 800 bytes", Array.from({ length: 70 }, (_, at) => `w${at}`.padEnd(800, "w")), 63],
+  ["names of the usual length", Array.from({ length: 70 }, (_, at) => `w${at}.example/w`), 63],
+])("TL15 the head stays readable with the lines of witnesses with %s", async (_, names, kept) => {
+  await t.createAgent();
+  await t.relay.tick();
+  for (const name of names)
+    await t.relay.transparencyLog.addCosignatures(1, [formatCosignature(name)]);
+  for (const path of ["/log/v1/latest", "/log/v1/checkpoint"]) {
+    expect(await openHead(path)).toMatchObject({ ok: true, head: { size: 1 } });
+  }
+  const { body } = await t.asOperator("GET", "/api/v1/admin/log");
+  expect(body).toMatchObject({ published: { cosigned: kept } });
 });
 
 test("the log answers 404 below its prefix while it is off", async () => {

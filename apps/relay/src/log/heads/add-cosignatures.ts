@@ -1,10 +1,21 @@
-import { parseNote } from "@agent/transparency";
+import { utf8ToBytes } from "@agent/crypto";
+import { NOTE_LIMITS, parseNote } from "@agent/transparency";
 import type { Storage } from "../../storage/storage.ts";
 import { findHead, publishHead, updateHead } from "../store.ts";
 
+/** Beside the line of the log. */
+const MAX_COSIGNATURES = NOTE_LIMITS.maxSignatures - 1;
+
+/**
+ * A line has about 100 bytes beside the name of its witness, which that witness alone has chosen. 63 of them
+ * leave 2 KiB of a note for the text and the line of the log.
+ */
+const MAX_LINE_BYTES = 1_000;
+
 /**
  * Adds lines of witnesses, which were verified, to a stored head. A line replaces an older one of the
- * same key. The head is published once it has `quorum` of them.
+ * same key. The head is published once it has `quorum` of them. Lines that are too long, and those behind the
+ * first 63, are left out: with them the note would be malformed for every reader.
  */
 export async function addHeadCosignatures(
   storage: Storage,
@@ -26,8 +37,11 @@ export async function addHeadCosignatures(
     const byKey = new Map(
       [...older, ...added.note.signatures].map((each) => [`${each.name} ${each.keyId}`, each.line]),
     );
-    const note = `${text}\n${own?.line}${[...byKey.values()].join("")}`;
-    await updateHead(tx, { size, note, cosigned: byKey.size });
-    if (byKey.size >= quorum) await publishHead(tx, size);
+    const kept = [...byKey.values()]
+      .filter((line) => utf8ToBytes(line).length <= MAX_LINE_BYTES)
+      .slice(0, MAX_COSIGNATURES);
+    const note = `${text}\n${own?.line}${kept.join("")}`;
+    await updateHead(tx, { size, note, cosigned: kept.length });
+    if (kept.length >= quorum) await publishHead(tx, size);
   });
 }
