@@ -3,12 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bytesToHex, sha256Hex } from "@agent/crypto";
 import { createManualClock, type ManualClock } from "@agent/testkit";
-import { hashTag, parseCheckpoint, parseEntryBundle, parseLogEntry } from "@agent/transparency";
+import {
+  formatAddCheckpoint,
+  hashTag,
+  parseCheckpoint,
+  parseEntryBundle,
+  parseLogEntry,
+  proveConsistency,
+} from "@agent/transparency";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { backUpStored, restoreStored } from "../../test/engine/backup.ts";
 import { toEnginePlace } from "../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { askWitness, createModelLog, witnessEnv } from "../../test/witness.ts";
 import { commands, type CommandInput } from "../database-commands.ts";
 
 let folder: string;
@@ -152,6 +160,35 @@ test.runIf(onlyOn("sqlite"))(
     );
     expect({ status, line }).toMatchObject({ status: 200, line: { ok: false } });
     await restartLog({ size: 5 });
+  },
+);
+
+test.runIf(onlyOn("sqlite"))(
+  "TL8 a witness cosigns nothing from an older copy of its database, because it could cosign a second history",
+  async () => {
+    const log = createModelLog(20);
+    const env = witnessEnv(log);
+    const cosign = async (old: number, size: number) => {
+      const proof = await proveConsistency(old, size, log.readTile);
+      const answer = await askWitness(t, formatAddCheckpoint(old, proof, log.sign([], size)));
+      return answer.status;
+    };
+    await t.close();
+    await start(env);
+    await bindKeys(1);
+    expect(await cosign(0, 1)).toBe(200);
+    await t.close();
+    const copy = join(folder, "copy.db");
+    copyFileSync(path(), copy);
+    await start(env);
+    await bindKeys(1);
+    expect(await cosign(1, 20)).toBe(200);
+    await t.close();
+    for (const end of ["-wal", "-shm"]) rmSync(`${path()}${end}`, { force: true });
+    copyFileSync(copy, path());
+    await start(env);
+    expect(await cosign(1, 10)).toBe(404);
+    await restartLog({ size: 2 });
   },
 );
 

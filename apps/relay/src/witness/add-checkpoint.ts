@@ -28,16 +28,15 @@ export async function addCheckpoint(
   text: string,
   limiter: RateLimiter,
 ): Promise<Answered> {
-  const { config, runtime, storage, witness } = services;
+  const { config, runtime, storage } = services;
   const parsed = parseAddCheckpoint(text);
   if (!parsed.ok) return refuse(parsed.code);
+  const witness = services.witness.getSigner();
+  if (witness === undefined) return refuse("log.origin_unknown");
   const { origin } = parsed.request.head;
   const known = await findKnownLog(storage.read, config, origin);
   const time = Math.floor(runtime.now() / 1_000);
-  const answer = answerAddCheckpoint(parsed.request, known, {
-    witness: witness.getSigner(),
-    time,
-  });
+  const answer = answerAddCheckpoint(parsed.request, known, { witness, time });
   if (known === undefined || answer.status === 403 || answer.status === 404) {
     return refuse("code" in answer ? answer.code : "log.origin_unknown");
   }

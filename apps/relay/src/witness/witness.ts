@@ -6,8 +6,11 @@ import { countEvidence } from "./store.ts";
 
 /** The part of a relay that cosigns the logs of others. */
 export interface Witness {
-  /** Returns the key of the generation that is in force. */
-  readonly getSigner: () => WitnessSigner;
+  /**
+   * Returns the key of the generation that is in force; undefined if this database is an older copy, because
+   * the sizes that were cosigned last went back with it.
+   */
+  readonly getSigner: () => WitnessSigner | undefined;
   /** Counts a request that was not cosigned. */
   readonly recordRefusal: (status: number) => void;
 }
@@ -34,7 +37,7 @@ export function createWitness(
     },
   });
   return {
-    getSigner: () => relayLog.keys().witness,
+    getSigner: () => (relayLog.holdReason() === undefined ? relayLog.keys().witness : undefined),
     recordRefusal: (status) => refusals.labels(String(status)).inc(),
   };
 }
