@@ -17,8 +17,20 @@ test.each([
     "known",
   ],
   [
+    "a log that the operator has named and the relay does not have yet",
+    { origin: "log.example", named: "k" },
+    none,
+    "pin",
+  ],
+  [
+    "a log that the operator has named with another key",
+    { origin: "log.example", named: "other" },
+    none,
+    "log.key_changed",
+  ],
+  [
     "a log that only the operator has named",
-    {},
+    { named: "k" },
     { sameOrigin: { vkey: "k", relay_id: null, isOfPeer: false }, generations: [] },
     "new_owner",
   ],

@@ -6,6 +6,8 @@ interface StatedKey {
   readonly relayId: string;
   readonly origin: string;
   readonly vkey: string;
+  /** The key that the operator named for this origin. */
+  readonly named?: string | undefined;
   readonly now: number;
 }
 
@@ -30,16 +32,18 @@ export type StatedLogResult =
 /**
  * Checks the log that a relay states as its own. The key of an origin never changes, and a relay has one
  * log, of which each later generation has a greater number than the one before; one begins at most once
- * an hour. An origin that contains the id of another relay is not its own. Anyone can repeat the key of a
+ * an hour. An origin that contains the id of another relay, or that the operator named with another key, is not
+ * its own. Anyone can repeat the key of a
  * log, so a log with another name stays with the peer that stated it first: it would no longer be cosigned
  * once a relay that took it over has left.
  */
 export function checkStatedLog(
-  { relayId, origin, vkey, now }: StatedKey,
+  { relayId, origin, vkey, named, now }: StatedKey,
   { sameOrigin, generations }: KnownLogs,
 ): StatedLogResult {
   const [, owner] = /^agent-relay\/([^/]+)/u.exec(origin) ?? [];
   if (owner !== undefined && owner !== relayId) return "log.key_changed";
+  if (named !== undefined && named !== vkey) return "log.key_changed";
   if (sameOrigin !== undefined) {
     if (sameOrigin.vkey !== vkey) return "log.key_changed";
     if (sameOrigin.relay_id === relayId) return "known";

@@ -11,7 +11,7 @@ import { createFakePeer } from "../../test/fake-peer.ts";
 import { startListeningPeer } from "../../test/listening-peer.ts";
 import { advanceUntil, startNetwork, type TestSite } from "../../test/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { askWitness, createModelLog } from "../../test/witness.ts";
+import { askWitness, createModelLog, witnessEnv } from "../../test/witness.ts";
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -140,8 +140,9 @@ describe("the statement of a peer about its log", () => {
   const other = new ModelLog(2);
   const HOUR_MS = 3_600_000;
 
-  async function startStating() {
-    const t = await startTestRelay({ ...federated, AGENT_LOG_WITNESS_INTERVAL_MS: "1000" });
+  async function startStating(env: Record<string, string> = {}) {
+    const times = { AGENT_LOG_WITNESS_INTERVAL_MS: "1000" };
+    const t = await startTestRelay({ ...federated, ...times, ...env });
     closing.push(() => t.close());
     const cosign = (of: ModelLog) =>
       askWitness(t, `old 0\n\n${of.sign([], of.size)}`).then(({ status }) => status);
@@ -202,6 +203,14 @@ describe("the statement of a peer about its log", () => {
     expect(t.listLogged("log.key_changed")).toHaveLength(1);
     other.append(new Uint8Array(90).fill(1));
     expect(await cosign(other)).toBe(403);
+  });
+
+  test("a peer's statement cannot give a log that the operator named another key", async () => {
+    const { t, state, cosign } = await startStating(witnessEnv(log));
+    state(new ModelLog(3, { origin: log.keys.origin }));
+    await tick(t);
+    expect(await cosign(log)).toBe(200);
+    expect(t.listLogged("log.key_changed")).toHaveLength(1);
   });
 
   test("a removed peer's statement counts no longer, and a new handshake does not roll its log back", async () => {

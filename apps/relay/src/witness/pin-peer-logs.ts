@@ -97,8 +97,9 @@ function storeStatement(
     const { name: origin } = log.key;
     const vkey = formatVerifierKey(log.key);
     const known = await findWitnessed(tx, origin);
+    const named = config.witness.logs.find(({ name }) => name === origin);
     const result = checkStatedLog(
-      { relayId, origin, vkey, now },
+      { relayId, origin, vkey, named: named && formatVerifierKey(named), now },
       {
         sameOrigin: known && { ...known, isOfPeer: await isPeer(tx, known.relay_id) },
         generations: await listWitnessedOf(tx, relayId),
