@@ -254,6 +254,32 @@ describe("the claim of a ledger", () => {
     expect(getLines(forged).all?.[1]).toMatch(/^states, unsigned: .*of agent .*is completed/);
   });
 
+  test("the claim of a ledger names the subcontractors that it lists as unsigned, because anyone can change the list", () => {
+    const summary = {
+      task_id: "task",
+      agent_id: made.bobId,
+      device_id: "device",
+      status: "completed",
+      tools_used: [],
+      signature_prefix: "A".repeat(16),
+    };
+    const several = Array.from({ length: 12 }, (_, at) => ({ ...summary, task_id: `task${at}` }));
+    const named = (count: number) =>
+      several.slice(0, count).map(({ task_id }) => `${task_id} of agent ${made.bobId}`);
+    const lineOf = (delegation_receipts: readonly object[]) => {
+      const { signed, all } = getLines({ ...made.ledger, delegation_receipts });
+      expect(signed).toEqual(getLines(made.ledger).signed);
+      return all?.[2];
+    };
+    expect(lineOf([])).toBeUndefined();
+    expect(lineOf(several.slice(0, 2))).toBe(
+      `states, unsigned: receipts of others, which are not in it: ${named(2).join(", ")}`,
+    );
+    expect(lineOf(several)).toBe(
+      `states, unsigned: receipts of others, which are not in it: ${named(10).join(", ")} and 2 more`,
+    );
+  });
+
   test("the claim of a ledger names the goal and its end from the timeline", () => {
     expect(getLines(made.ledger).signed).toEqual([
       "a timeline of 2 events of goal goal, ended as completed",

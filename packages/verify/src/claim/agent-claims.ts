@@ -38,11 +38,24 @@ export function describeLedger(ledger: Ledger): Claim {
         ? []
         : [`from ${formatTime(first.timestamp)} to ${formatTime(last.timestamp)}`]),
       `states, unsigned: goal ${toPrintable(goal_id)} of agent ${agent_id} is ${status}, with ${steps.length} steps, begun ${formatTime(started_at)}${end}`,
+      ...formatSubcontractors(ledger),
     ],
     // Only its timeline is signed, which names no agent.
     signer: ledger.signature === undefined ? null : "its author",
     key: null,
   };
+}
+
+const MAX_LISTED = 10;
+
+/** Lists the receipts of others that a ledger names. Anyone can change this list, and the signature stays valid. */
+function formatSubcontractors({ delegation_receipts: receipts = [] }: Ledger): readonly string[] {
+  if (receipts.length === 0) return [];
+  const listed = receipts
+    .slice(0, MAX_LISTED)
+    .map(({ task_id, agent_id }) => `${toPrintable(task_id)} of agent ${toPrintable(agent_id)}`);
+  const more = receipts.length > MAX_LISTED ? ` and ${receipts.length - MAX_LISTED} more` : "";
+  return [`states, unsigned: receipts of others, which are not in it: ${listed.join(", ")}${more}`];
 }
 
 /** Formats what the timeline, which alone is signed, states about the goal. */
