@@ -1,12 +1,18 @@
 import { gzipSync } from "node:zlib";
 import { formatEntryBundle, parseTilePath, TILE_WIDTH, type TilePath } from "@agent/transparency";
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { acceptsGzip, CACHE_FOR_EVER } from "../http/caching.ts";
+import { acceptsGzip } from "../http/caching.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import { listEntriesAfter } from "./entries/entry-store.ts";
 import { readTile } from "./heads/read-tile.ts";
 import { findNewestHead } from "./store.ts";
+
+/**
+ * A tile never changes within a generation of the log, but the next generation has others at the same addresses,
+ * and readers of it would refuse those that a cache had kept for longer.
+ */
+const CACHE_FOR_AN_HOUR = "max-age=3600";
 
 /** A tile that does not exist yet may exist later. */
 const NO_STORE = { "cache-control": "no-store" };
@@ -30,7 +36,7 @@ export async function serveTile(
     mediaType: "application/octet-stream",
     content: isZipped ? new Uint8Array(gzipSync(bytes)) : new Uint8Array(bytes),
     headers: {
-      "cache-control": CACHE_FOR_EVER,
+      "cache-control": CACHE_FOR_AN_HOUR,
       ...(isBundle && { vary: "accept-encoding" }),
       ...(isZipped && { "content-encoding": "gzip" }),
     },
