@@ -2,11 +2,14 @@ import { formatProofFile, proveInclusion } from "@agent/transparency";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import { findEntries, type FoundEntry } from "./entries/find-entries.ts";
-import { listUncoveredEntries } from "./entries/list-uncovered-entries.ts";
+import { listEntriesAfter } from "./entries/entry-store.ts";
+import { findEntries, type FoundEntry, getArtifactHash } from "./entries/find-entries.ts";
 import { NOTE_MEDIA_TYPE } from "./published-log.ts";
 import { readTile } from "./heads/read-tile.ts";
 import { findNewestHead, findPublishedHead } from "./store.ts";
+
+/** More entries wait only while no head is signed; to search them for a request would take seconds. */
+const MAX_SEARCHED = 4_096;
 
 const headers = { "cache-control": "no-store" };
 
@@ -20,8 +23,7 @@ export async function proveArtifact(
 ): Promise<Answer<Operations["getLogProof"]>> {
   const [found] = await findEntries(read, artifact);
   if (found === undefined) {
-    const uncovered = await listUncoveredEntries(read);
-    return uncovered.has(artifact)
+    return (await mayWait(read, artifact))
       ? { ...refuse("log.not_integrated"), retryAfterSeconds: 1, headers }
       : { ...refuse("log.entry_not_found"), headers };
   }
@@ -33,6 +35,18 @@ export async function proveArtifact(
   const proof = await proveEntry(read, found, head.size);
   const content = formatProofFile({ ...found, proof, checkpoint: head.note });
   return { status: 200, mediaType: NOTE_MEDIA_TYPE, content, headers };
+}
+
+/**
+ * Returns whether an entry of an artifact waits for a head, or may do so. Entries wait for a fraction of a second,
+ * but all new ones do while no head is signed, and anyone may ask for a proof.
+ */
+async function mayWait(read: Reader, artifact: string): Promise<boolean> {
+  const after = (await findNewestHead(read))?.size ?? 0;
+  const waiting = await listEntriesAfter(read, { after, limit: MAX_SEARCHED + 1 });
+  return (
+    waiting.length > MAX_SEARCHED || waiting.some((entry) => getArtifactHash(entry) === artifact)
+  );
 }
 
 /** Builds the proof that an entry is in the tree of a head. */
