@@ -3,22 +3,24 @@ import { describe, expect, it } from "vitest";
 import { NOW, SCHEDULE, buildInboundTask, TERMS } from "../../test/messages.ts";
 import type { Delivery } from "../delivery/delivery.ts";
 import {
-  abandonReturn,
-  acknowledgeReturn,
-  awaitLateSettlement,
-  beginReturn,
   clearDefault,
   getDefaultedAmount,
-  endReturn,
   expireInbound,
   finishInbound,
   type InboundState,
   type InboundTask,
-  isReturnDue,
   postponeInbound,
-  restartReturn,
 } from "./inbound-task.ts";
 import type { ReceiptStatus } from "./outbound-task.ts";
+import {
+  abandonReturn,
+  acknowledgeReturn,
+  awaitLateSettlement,
+  beginReturn,
+  endReturn,
+  isReturnDue,
+  restartReturn,
+} from "./result-return.ts";
 
 const finished = (status: ReceiptStatus = "completed") =>
   finishInbound(buildInboundTask(), { status, receiptHash: "ab" }, { now: NOW, ...SCHEDULE });

@@ -1,23 +1,25 @@
 export {
-  abandonReturn,
-  acknowledgeReturn,
-  awaitLateSettlement,
-  beginReturn,
   type BookedTerms,
   clearDefault,
   getDefaultedAmount,
-  endReturn,
   expireInbound,
   finishInbound,
   type InboundState,
   type InboundTask,
   isHoldPending,
   isInboundClosed,
-  isReturnDue,
   createInbound,
-  resumeInbound,
   voidInbound,
 } from "./inbound-task.ts";
+export {
+  abandonReturn,
+  acknowledgeReturn,
+  awaitLateSettlement,
+  beginReturn,
+  endReturn,
+  isReturnDue,
+  resumeInbound,
+} from "./result-return.ts";
 export {
   beginForward,
   completeRelayed,

@@ -3,11 +3,8 @@ import { signJson } from "@agent/crypto";
 import { checkReceivable, type PeerDebt } from "./credit-limit.ts";
 import { computeTerms } from "./settlement-terms.ts";
 import { isFreshAnswer } from "../freshness.ts";
-import {
-  acknowledgeReturn,
-  type BookedTerms,
-  type InboundTask,
-} from "../forwarding/inbound-task.ts";
+import type { BookedTerms, InboundTask } from "../forwarding/inbound-task.ts";
+import { acknowledgeReturn } from "../forwarding/result-return.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import type { SettlementAnswer, SettlementForward } from "../messages/settlement.ts";
 import { type FederationRefusal, refuse, type SettlementCode } from "../refusals.ts";

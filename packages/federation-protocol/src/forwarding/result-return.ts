@@ -1,0 +1,151 @@
+import {
+  type Delivery,
+  isPutOff,
+  classifyDelivery,
+  getNextAttemptTime,
+} from "../delivery/delivery.ts";
+import type { RetrySchedule } from "../delivery/retry-schedule.ts";
+import {
+  getReleasedHold,
+  type InboundTask,
+  isHoldPending,
+  postponeInbound,
+} from "./inbound-task.ts";
+
+/** Returns whether the result must be sent (again) now. */
+export function isReturnDue({ state, dueAt }: InboundTask, now: number): boolean {
+  return state === "returning" && dueAt !== null && dueAt <= now;
+}
+
+/**
+ * Returns the state to store before a result is sent. The result is retried for as long as the task
+ * is stored, in the end at the longest pause, because only the sender's answer shows whether it
+ * still waits.
+ */
+export function beginReturn(
+  task: InboundTask,
+  { pauses }: RetrySchedule,
+  now: number,
+): InboundTask {
+  const pause = pauses[Math.min(task.attempts, pauses.length - 1)] ?? 0;
+  return { ...task, attempts: task.attempts + 1, dueAt: now + pause };
+}
+
+/**
+ * Applies the peer's answer to a result; any answer that is not final leads to a retry. An answer of
+ * 429 or 503 does not count as an attempt, and the next one waits as long as its `Retry-After` says.
+ * `sentAt` is the time at which the result was sent, in ms: the peer waits for it until the task's
+ * expiry, so a refusal of one that was sent before is not believed. `isSettlementExpired` says that the answer
+ * contained a settlement of which the time was not accepted. It comes again only with a further answer, so
+ * the result is sent again, unless its hold has expired: a peer must not escape the time to settle by such
+ * answers.
+ */
+export function endReturn(
+  task: InboundTask,
+  delivery: Delivery,
+  schedule: Pick<RetrySchedule, "pauses"> & {
+    readonly sentAt: number;
+    readonly now: number;
+    readonly isSettlementExpired?: boolean;
+  },
+): InboundTask {
+  if (task.state !== "returning") return task;
+  switch (classifyDelivery(delivery)) {
+    case "accepted":
+      // After the hold has expired, only an acceptance starts the time to settle again.
+      return schedule.isSettlementExpired === true && task.hold !== "released"
+        ? markTaken(task)
+        : acknowledgeReturn(task);
+    case "refused":
+    case "duplicate":
+      return abandonReturn(markRead(task, schedule));
+    case "pending":
+      return markRead(task, schedule);
+    case "later":
+    case "unknown":
+      return isPutOff(delivery) ? putOffReturn(task, delivery, schedule) : task;
+  }
+}
+
+function markRead(task: InboundTask, { sentAt }: { readonly sentAt: number }): InboundTask {
+  return sentAt < task.expiresAt ? markTaken(task) : task;
+}
+
+/** From now on the expired hold is a default. An earlier default or a released hold stays as it is. */
+function markTaken(task: InboundTask): InboundTask {
+  const isOwed = task.receiptStatus === "completed" && task.amount > 0 && isHoldPending(task);
+  return isOwed ? { ...task, wasRead: true } : task;
+}
+
+/** The pauses grow with the attempts, and the peer expects the result as soon as it resumes. */
+function putOffReturn(
+  task: InboundTask,
+  delivery: Delivery,
+  schedule: Pick<RetrySchedule, "pauses"> & { readonly now: number },
+): InboundTask {
+  const attempts = Math.max(0, task.attempts - 1);
+  const dueAt = getNextAttemptTime(task.dueAt ?? schedule.now, delivery, schedule);
+  return { ...task, attempts, dueAt };
+}
+
+/**
+ * Abandons a result that its peer refused, or that is deleted before its peer has given a final answer.
+ * The hold of one that the peer has read stays until it expires.
+ */
+export function abandonReturn(task: InboundTask): InboundTask {
+  if (task.state !== "returning") return task;
+  // A result that is returned again after a restore was accepted before; its debt is settled by
+  // that acceptance.
+  if (task.hold === "defaulted" && task.wasRead !== true) return acknowledgeReturn(task);
+  const hold = task.wasRead === true ? task.hold : getReleasedHold(task);
+  return { ...task, state: "void", dueAt: null, hold };
+}
+
+/**
+ * Records that the peer accepted the result, which its settlement proves even if its answer was
+ * lost.
+ */
+export function acknowledgeReturn(task: InboundTask): InboundTask {
+  if (task.state !== "returning" || task.receiptStatus === null) return task;
+  return { ...task, state: task.receiptStatus, dueAt: null };
+}
+
+/**
+ * Restarts the return of a completed, unsettled result after a restore of the database, because the
+ * backup may lack the settlement. The peer then answers with it.
+ */
+export function restartReturn(task: InboundTask, now: number): InboundTask {
+  const isUnsettled = task.receiptStatus === "completed" && task.settlement === null;
+  const isReturned = task.state === "completed" || task.state === "returning";
+  return isUnsettled && isReturned
+    ? { ...task, state: "returning", attempts: 0, dueAt: now }
+    : task;
+}
+
+/**
+ * Starts a new settlement deadline if an answer ended the return of a completed result only after
+ * the hold had expired. Without it a peer would profit from delaying its answer.
+ */
+export function awaitLateSettlement(
+  task: InboundTask,
+  before: Pick<InboundTask, "state">,
+  { now, holdMs }: { readonly now: number } & Pick<RetrySchedule, "holdMs">,
+): InboundTask {
+  const isAccepted = before.state === "returning" && task.state === "completed";
+  return isAccepted && task.hold === "released" && task.amount > 0
+    ? { ...task, hold: "due", holdUntil: now + holdMs }
+    : task;
+}
+
+/**
+ * Resumes the task after the relay was frozen for `pausedMs`: the peer could not settle meanwhile,
+ * so its deadlines move by that time. After a restore the result is returned again, so that the
+ * peer answers with a settlement that the backup may lack.
+ */
+export function resumeInbound(
+  task: InboundTask,
+  { now, pausedMs, restored }: { now: number; pausedMs: number; restored: boolean },
+): InboundTask {
+  const postponed = postponeInbound(task, pausedMs);
+  return restored ? restartReturn(postponed, now) : postponed;
+}
