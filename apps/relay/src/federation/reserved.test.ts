@@ -203,6 +203,25 @@ test("A2: a middle relay reserves nothing for a result that the previous one acc
   await Promise.all([t.close(), before.close()]);
 });
 
+test("A2: a middle relay reserves nothing for a result that the previous one has read and refused", async () => {
+  const env = { ...federated, AGENT_DB_PATH: join(folder, "here.db") };
+  const t = await startTestRelay(env, 1, createManualClock());
+  const before = await startListeningPeer(({ path }, response) => {
+    if (!path.endsWith("/task/result")) return {};
+    response.writeHead(404, { "content-type": "application/json" });
+    return void response.end(JSON.stringify({ code: "result.task_not_found" }));
+  });
+  await relayTask(t, before.url);
+  await waitUntil(
+    () => t.listLogged("federation.result.returned").some(({ state }) => state === "void"),
+    "the result is refused",
+  );
+  expect(await reservedIn("here")).toEqual([]);
+  const { body } = await t.asOperator("GET", "/api/v1/admin/reconciliation");
+  expect(body).toMatchObject({ consistent: true });
+  await Promise.all([t.close(), before.close()]);
+});
+
 test.runIf(onlyOn("sqlite"))(
   "A2: a database of the previous version loses reservations of tasks that ended without their peer",
   () => {

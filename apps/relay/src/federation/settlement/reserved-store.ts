@@ -44,13 +44,17 @@ const sumByPeer = compile()(
         from federation_inbound as i join federation_outbound as o on o.task_id = i.task_id
         where i.settlement_id is null and ${jsonMember("i.body", "hold")} = 'open'
           and ${jsonMember("i.body", "receiptStatus")} = 'completed'
+          and ${jsonMember("i.body", "state")} <> 'void'
       union all
       select relay_id, 0, cast(${jsonMember("body", "settlement", "terms", "net")} as bigint)
         from federation_outbox where ended_at is null
     ) as amounts group by relay_id order by relay_id`,
 );
 
-/** Lists every peer for which an amount is reserved, for reconciliation; the two sums must be equal. */
+/**
+ * Lists every peer for which an amount is reserved, for reconciliation; the two sums must be equal. The
+ * hold of a result that was refused may still be open, but no settlement of it is accepted.
+ */
 export function listPeerReservations(read: Reader): Promise<PeerReservation[]> {
   return read.all(sumByPeer, {});
 }
