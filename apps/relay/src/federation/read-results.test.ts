@@ -10,6 +10,8 @@ import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 const EXPIRES_MS = 600_000;
 /** Longer than a hold lasts. */
 const HOLD_MS = 6 * 3_600_000;
+/** The clocks of two peers may differ by this much. */
+const CLOCK_DIFFERENCE_MS = 300_000;
 const CREDIT_FOR_ONE_TASK = "1";
 
 /** The peer's answer to a result; undefined breaks the connection. */
@@ -53,10 +55,11 @@ async function start(): Promise<void> {
 const order = async () =>
   peer.forward({ target_agent: worker.agentId, public_key: worker.publicKey });
 
-/** Orders a task, completes it and waits until the peer was sent its result. */
-async function orderAndComplete(): Promise<void> {
+/** Orders a task, completes it after `work` and waits until the peer was sent its result. */
+async function orderAndComplete(work: () => Promise<unknown> = async () => {}): Promise<void> {
   const { status, body } = await order();
   expect(status).toBe(202);
+  await work();
   const path = `/agent/${worker.agentId}/task/${String(body["task_id"])}`;
   const { body: list } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks`);
   const task = (list["tasks"] as Task[]).find(({ task_id }) => task_id === body["task_id"]);
@@ -142,6 +145,35 @@ describe("A9: a peer is not in default for a result", () => {
     await start();
     expiresAt = t.clock.now() + EXPIRES_MS;
     await orderAndComplete();
+    await pass(HOLD_MS);
+    expect(await debtor()).toMatchObject({ defaulted: 0 });
+    expect(countDefaults()).toBe(0);
+    expect(await order()).toMatchObject({ status: 202 });
+  });
+});
+
+describe("A17: a peer is not in default for a result", () => {
+  test("that it refuses a second after the task's expiry by its own clock, which is five minutes ahead", async () => {
+    answerResult = () => ({ status: 404, code: "result.task_not_found" });
+    await start();
+    await orderAndComplete(() => t.clock.advance(EXPIRES_MS - CLOCK_DIFFERENCE_MS + 1_000));
+    // It may have refused falsely, so its credit stays used up for as long as a settlement is awaited.
+    expect(await order()).toMatchObject({ status: 402 });
+    await pass(HOLD_MS);
+    expect(await debtor()).toMatchObject({ defaulted: 0 });
+    expect(countDefaults()).toBe(0);
+    expect(await order()).toMatchObject({ status: 202 });
+    expect(await getReconciliation(t)).toMatchObject({ consistent: true });
+  });
+
+  test("that it refuses after the end that it asked for, though a freeze of this relay has moved that end", async () => {
+    answerResult = () => ({ status: 404, code: "result.task_not_found" });
+    await start();
+    await orderAndComplete(async () => {
+      await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "a backup" });
+      await t.clock.advance(EXPIRES_MS);
+      await t.asOperator("POST", "/api/v1/admin/unfreeze");
+    });
     await pass(HOLD_MS);
     expect(await debtor()).toMatchObject({ defaulted: 0 });
     expect(countDefaults()).toBe(0);

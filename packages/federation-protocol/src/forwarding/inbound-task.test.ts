@@ -176,11 +176,15 @@ describe("A9: a hold that expires", () => {
 describe("A8: tasks of peers", () => {
   it("the deadlines of a peer's task are postponed by the time for which the relay was frozen", () => {
     const task = finished();
-    expect(postponeInbound(task, 60_000)).toEqual({
+    const postponed = postponeInbound(task, 60_000);
+    expect(postponed).toEqual({
       ...task,
+      awaitedUntil: task.expiresAt,
       expiresAt: task.expiresAt + 60_000,
       holdUntil: task.holdUntil + 60_000,
     });
+    // The peer's own end moves by no freeze of this relay.
+    expect(postponeInbound(postponed, 60_000).awaitedUntil).toBe(task.expiresAt);
   });
 
   it("a peer's task is returned again after a restore while it is completed and not settled", () => {
@@ -229,7 +233,28 @@ describe("A9: a completed result that its peer has read and not accepted", () =>
   const free = { ...finished(), amount: asMicro(0) };
 
   it.each<[string, InboundTask, Delivery, sentAt: number, InboundTask["hold"]]>([
-    ["404 is a default", finished(), answered(404), expiresAt - 1, "defaulted"],
+    ["404 is a default", finished(), answered(404), expiresAt - 300_001, "defaulted"],
+    [
+      "404 is none if it came after the expiry by a clock that is five minutes ahead",
+      finished(),
+      answered(404),
+      expiresAt - 300_000,
+      "released",
+    ],
+    [
+      "202 is none if it came after the expiry by a clock that is five minutes ahead",
+      finished(),
+      answered(202),
+      expiresAt - 300_000,
+      "released",
+    ],
+    [
+      "404 is none if a freeze has moved the expiry",
+      postponeInbound(finished(), 900_000),
+      answered(404),
+      expiresAt,
+      "released",
+    ],
     ["400 is a default, for it was verified here", finished(), answered(400), NOW, "defaulted"],
     ["409 is a default", finished(), answered(409), NOW, "defaulted"],
     ["202 for ever is a default", finished(), answered(202), NOW, "defaulted"],
@@ -270,6 +295,14 @@ describe("A9: a completed result that its peer has read and not accepted", () =>
     expect(getDefaultedAmount(clearDefault(defaulted))).toBe(0);
   });
 
+  it("a completed result that was refused just before its end keeps its hold until that expires", () => {
+    const sentAt = expiresAt - 1;
+    const refused = applyAnswer(finished(), answered(404), sentAt);
+    expect(refused).toMatchObject({ state: "void", dueAt: null, hold: "open" });
+    expect(expireInbound(refused, refused.holdUntil)).toMatchObject({ hold: "released" });
+    expect(applyAnswer(free, answered(404), sentAt).hold).toBe("released");
+    expect(applyAnswer(finished("failed"), answered(404), sentAt).hold).toBe("released");
+  });
   it("a completed result is no default once the peer accepts and settles it after all", () => {
     const pending = applyAnswer(finished(), answered(202), NOW);
     expect(pending).toMatchObject({ state: "returning", hold: "open" });

@@ -39,8 +39,13 @@ export interface InboundTask {
   /** The time at which to return the result again; null if never. */
   readonly dueAt: number | null;
   /**
-   * True once the peer has answered a completed, paid result that was sent before the task's expiry
-   * without accepting it: by a final refusal, or by 202. Rows of earlier versions lack it.
+   * The end that the forward asked for, once a freeze of this relay has moved `expiresAt`: the peer's
+   * own end has not moved.
+   */
+  readonly awaitedUntil?: number;
+  /**
+   * True once the peer has answered a completed, paid result without accepting it, by a final refusal
+   * or by 202, though it certainly waited for the result. Rows of earlier versions lack it.
    */
   readonly wasRead?: boolean;
   /**
@@ -109,9 +114,22 @@ export function expireInbound(task: InboundTask, now: number): InboundTask {
   return { ...task, hold: isDefault ? "defaulted" : getReleasedHold(task) };
 }
 
+/** Returns the end until which the peer waits for the result by its own clock, in ms since the epoch. */
+export function getAwaitedUntil({
+  awaitedUntil,
+  expiresAt,
+}: Pick<InboundTask, "awaitedUntil" | "expiresAt">): number {
+  return awaitedUntil ?? expiresAt;
+}
+
 /** Extends the deadlines of the peer by `ms`, the time for which this relay was frozen. */
 export function postponeInbound(task: InboundTask, ms: number): InboundTask {
-  return { ...task, expiresAt: task.expiresAt + ms, holdUntil: task.holdUntil + ms };
+  return {
+    ...task,
+    awaitedUntil: getAwaitedUntil(task),
+    expiresAt: task.expiresAt + ms,
+    holdUntil: task.holdUntil + ms,
+  };
 }
 
 /**

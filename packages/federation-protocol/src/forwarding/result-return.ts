@@ -6,6 +6,7 @@ import {
 } from "../delivery/delivery.ts";
 import type { RetrySchedule } from "../delivery/retry-schedule.ts";
 import {
+  getAwaitedUntil,
   getReleasedHold,
   type InboundTask,
   isHoldPending,
@@ -34,8 +35,8 @@ export function beginReturn(
 /**
  * Applies the peer's answer to a result; any answer that is not final leads to a retry. An answer of
  * 429 or 503 does not count as an attempt, and the next one waits as long as its `Retry-After` says.
- * `sentAt` is the time at which the result was sent, in ms: the peer waits for it until the task's
- * expiry, so a refusal of one that was sent before is not believed. `isSettlementExpired` says that the answer
+ * `sentAt` is the time at which the result was sent, in ms: the peer waits for it until the end that it
+ * asked for, so a refusal of one that was sent before is not believed. `isSettlementExpired` says that the answer
  * contained a settlement of which the time was not accepted. It comes again only with a further answer, so
  * the result is sent again, unless its hold has expired: a peer must not escape the time to settle by such
  * answers.
@@ -43,11 +44,7 @@ export function beginReturn(
 export function endReturn(
   task: InboundTask,
   delivery: Delivery,
-  schedule: Pick<RetrySchedule, "pauses"> & {
-    readonly sentAt: number;
-    readonly now: number;
-    readonly isSettlementExpired?: boolean;
-  },
+  schedule: ReturnSchedule & { readonly now: number; readonly isSettlementExpired?: boolean },
 ): InboundTask {
   if (task.state !== "returning") return task;
   switch (classifyDelivery(delivery)) {
@@ -58,7 +55,7 @@ export function endReturn(
         : acknowledgeReturn(task);
     case "refused":
     case "duplicate":
-      return abandonReturn(markRead(task, schedule));
+      return endRefusedReturn(task, schedule);
     case "pending":
       return markRead(task, schedule);
     case "later":
@@ -67,14 +64,32 @@ export function endReturn(
   }
 }
 
-function markRead(task: InboundTask, { sentAt }: { readonly sentAt: number }): InboundTask {
-  return sentAt < task.expiresAt ? markTaken(task) : task;
+/** `lifetimeMs` is also the largest difference between the clocks of two peers. */
+type ReturnSchedule = Pick<RetrySchedule, "pauses" | "lifetimeMs"> & { readonly sentAt: number };
+
+/**
+ * Ends the return of a result that the peer refused. One that was sent within `lifetimeMs` before the end
+ * may have come after it by the peer's clock. Its hold stays until it expires, because the refusal may
+ * also be false, but then it is no default.
+ */
+function endRefusedReturn(task: InboundTask, schedule: ReturnSchedule): InboundTask {
+  const ended = abandonReturn(markRead(task, schedule));
+  const mayBeFalse = isOwed(task) && schedule.sentAt < getAwaitedUntil(task);
+  return mayBeFalse ? { ...ended, hold: task.hold } : ended;
+}
+
+/** The peer certainly waited for a result that came before the end by any clock that it may have. */
+function markRead(task: InboundTask, { sentAt, lifetimeMs }: ReturnSchedule): InboundTask {
+  return sentAt < getAwaitedUntil(task) - lifetimeMs ? markTaken(task) : task;
 }
 
 /** From now on the expired hold is a default. An earlier default or a released hold stays as it is. */
 function markTaken(task: InboundTask): InboundTask {
-  const isOwed = task.receiptStatus === "completed" && task.amount > 0 && isHoldPending(task);
-  return isOwed ? { ...task, wasRead: true } : task;
+  return isOwed(task) ? { ...task, wasRead: true } : task;
+}
+
+function isOwed(task: InboundTask): boolean {
+  return task.receiptStatus === "completed" && task.amount > 0 && isHoldPending(task);
 }
 
 /** The pauses grow with the attempts, and the peer expects the result as soon as it resumes. */
