@@ -42,10 +42,11 @@ export interface PeerRoute {
 }
 
 /**
- * Authenticates a request by its headers: signature, age, receiver and replay, and then limits the
- * sender's rate. An unauthenticated request uses up no rate of the relay that it names, and each
- * operation has its own rate: a sender's users cause its queries and forwards, and must not be able to
- * stop its settlements, results and heartbeats.
+ * Authenticates a request by its headers: signature, age and receiver, then limits the sender's rate, and
+ * refuses a replay. A request that the sender has not made for this relay and now uses up none of its rate,
+ * or another peer could stop it by the bodies that it got itself. Each operation has its own rate: a
+ * sender's users cause its queries and forwards, and must not be able to stop its settlements, results and
+ * heartbeats.
  */
 export async function authenticatePeer(
   services: FederationServices,
@@ -82,6 +83,11 @@ export async function authenticatePeer(
         )
       : { peer: undefined, checked: await verifyWithKey(key) };
   if (!verified.ok) return toPeerRefusal(verified);
+  const envelope = checkEnvelope((raw ?? {}) as Parameters<typeof checkEnvelope>[0], {
+    self: identity.relayId,
+    now,
+  });
+  if (!envelope.ok) return toPeerRefusal(envelope);
   const rate = limiter.take(
     limits.federationRequests,
     limits.rateWindowMs,
@@ -90,11 +96,6 @@ export async function authenticatePeer(
   if (!rate.allowed) {
     return { ...refuse("rate.exceeded"), retryAfterSeconds: rate.retryAfterSeconds };
   }
-  const envelope = checkEnvelope((raw ?? {}) as Parameters<typeof checkEnvelope>[0], {
-    self: identity.relayId,
-    now,
-  });
-  if (!envelope.ok) return toPeerRefusal(envelope);
   if (singleUse && verified.bound && !(await federation.seenSignatures.add(claim.signature, now))) {
     return refuse("federation.replayed");
   }
