@@ -136,7 +136,10 @@ describe("A9: a peer that reads a result in time and does not accept it", () => 
 
 describe("A9: a peer is not in default for a result", () => {
   test.each<[string, (isExpired: boolean) => Answer]>([
-    ["that it gets only after the task's expiry", (over) => (over ? { status: 404 } : undefined)],
+    [
+      "that it gets only after the task's expiry",
+      (over) => (over ? { status: 404, code: "result.task_not_found" } : undefined),
+    ],
     ["that never reached it", () => undefined],
     ["that it cannot process while it is frozen", () => ({ status: 503, code: "server.frozen" })],
   ])("%s", async (_, answer) => {

@@ -8,16 +8,11 @@ it.each([
   [202, "pending"],
   [299, "accepted"],
   [300, "unknown"],
-  [400, "refused"],
   [401, "later"],
-  [402, "refused"],
   [403, "later"],
-  [404, "refused"],
   [408, "later"],
   [409, "duplicate"],
-  [410, "refused"],
   [418, "unknown"],
-  [422, "refused"],
   [429, "later"],
   [500, "unknown"],
   [502, "unknown"],
@@ -26,6 +21,15 @@ it.each([
 ] as const)("an answer of %s is classified as %s", (status, meaning) => {
   expect(classifyDelivery({ kind: "answered", status })).toBe(meaning);
 });
+
+it.each([400, 402, 404, 410, 413, 415, 422])(
+  "a refusal with %i is final with a code of the protocol, and not if a proxy made it",
+  (status) => {
+    const refusal = { kind: "answered", status } as const;
+    expect(classifyDelivery({ ...refusal, code: "request.invalid" })).toBe("refused");
+    expect(classifyDelivery(refusal)).toBe("later");
+  },
+);
 
 it("a lost answer is classified as unknown and a failed connection as later", () => {
   expect(classifyDelivery({ kind: "unknown" })).toBe("unknown");

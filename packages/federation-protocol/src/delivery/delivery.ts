@@ -26,8 +26,9 @@ export type DeliveryOutcome =
 
 /**
  * Classifies an answer by its status and code. `refused` is final for this copy. `later` means that
- * the message was not processed (rate limit, overload, or a signature or clock that can be
- * corrected). A failure of the other side leaves the outcome unknown.
+ * the message was not processed (rate limit, overload, a signature or clock that can be corrected, or a
+ * refusal without a code, which a proxy has made in the peer's place). A failure of the other side leaves
+ * the outcome unknown.
  */
 export function classifyDelivery(delivery: Delivery): DeliveryOutcome {
   if (delivery.kind === "unknown") return "unknown";
@@ -40,7 +41,7 @@ export function classifyDelivery(delivery: Delivery): DeliveryOutcome {
   if (status === 202) return "pending";
   if (status >= 200 && status < 300) return "accepted";
   if (status === 409) return "duplicate";
-  if (finalStatuses.includes(status)) return "refused";
+  if (finalStatuses.includes(status)) return code === undefined ? "later" : "refused";
   if (unprocessedStatuses.includes(status)) return "later";
   return "unknown";
 }

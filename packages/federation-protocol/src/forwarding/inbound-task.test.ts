@@ -27,7 +27,10 @@ const finished = (status: ReceiptStatus = "completed") =>
 /** Applies the answer to a result that was sent too late, unless `sentAt` says otherwise. */
 const applyAnswer = (task: InboundTask, delivery: Delivery, sentAt = task.expiresAt) =>
   endReturn(task, delivery, { ...SCHEDULE, sentAt, now: NOW });
-const answered = (status: number, code?: string): Delivery => ({ kind: "answered", status, code });
+const answered = (
+  status: number,
+  code: string | undefined = status < 400 ? undefined : "request.invalid",
+): Delivery => ({ kind: "answered", status, code });
 
 describe("A task that a peer sent", () => {
   it("a task holds the amount that the peer will owe until it is known that nothing is owed", () => {
@@ -76,6 +79,7 @@ describe("A result that is returned", () => {
     ["after another receipt", answered(409), "void"],
     ["refused temporarily", answered(403), "returning"],
     ["refused by a relay whose federation is off", answered(404, "route.not_found"), "returning"],
+    ["refused by a proxy", { kind: "answered", status: 404 }, "returning"],
     ["answered by a failure", answered(500), "returning"],
     ["lost", { kind: "unknown" }, "returning"],
     ["never sent", { kind: "unreachable" }, "returning"],

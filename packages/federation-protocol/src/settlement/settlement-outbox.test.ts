@@ -79,7 +79,8 @@ describe("settlements in the outbox", () => {
     },
   );
 
-  it.each([202, 402, 403, 429, 500, 503])(
+  // A 404 without a code is that of a proxy.
+  it.each([202, 402, 403, 404, 429, 500, 503])(
     "a settlement is sent again after an answer of %s",
     (status) => {
       expect(run(open(), answered(status)).after).toMatchObject({
@@ -92,7 +93,8 @@ describe("settlements in the outbox", () => {
   it.each([400, 404, 409])(
     "a settlement is not sent again after an answer of %s, and the peer is asked later",
     (status) => {
-      const { after, now } = run(open(), unknown, answered(status));
+      const refusal = answered(status, { code: "request.invalid" });
+      const { after, now } = run(open(), unknown, refusal);
       expect(after).toMatchObject({ state: "pending", phase: "asking", dueAt: now + 600_001 });
     },
   );

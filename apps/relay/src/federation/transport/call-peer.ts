@@ -1,4 +1,5 @@
 import type { Delivery } from "@agent/federation-protocol/delivery";
+import { isJsonObject } from "@agent/crypto";
 import { parseRetryAfterMs } from "@agent/client";
 import { FEDERATION_HEADERS, signRequest } from "@agent/federation-protocol/signing";
 import { limits } from "@agent/wire";
@@ -60,6 +61,8 @@ export async function callPeer(
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const parsed = parseJson(await answer.text());
+    // A page of a proxy is no acceptance by the peer.
+    if (answer.ok && !isJsonObject(parsed)) return WITHOUT_ANSWER;
     const code = answer.ok ? undefined : parseCode(parsed);
     const retryAfterMs = parseRetryAfterMs(answer.headers.get("retry-after"), runtime.now());
     return {
@@ -71,10 +74,16 @@ export async function callPeer(
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     const kind = UNSENT_CODES.has(error.code) ? "unreachable" : "unknown";
-    const { code } = error;
-    return { delivery: { kind }, body: undefined, code, signature: null };
+    return { ...WITHOUT_ANSWER, delivery: { kind }, code: error.code };
   }
 }
+
+const WITHOUT_ANSWER: PeerReply = {
+  delivery: { kind: "unknown" },
+  body: undefined,
+  code: undefined,
+  signature: null,
+};
 
 const UNSENT_CODES = new Set<EgressError["code"]>([
   "egress.url_invalid",
