@@ -42,6 +42,10 @@ export interface CommandInput extends DatabasePlace {
 interface Command {
   readonly usage: string;
   readonly purpose: string;
+  /** The most arguments that it takes; without it none. */
+  readonly maxArguments?: number;
+  /** The options that it takes. */
+  readonly options?: readonly ("status" | "stolen" | "reason" | "from" | "to")[];
   readonly run: (call: CommandInput) => CommandResult | Promise<CommandResult>;
 }
 
@@ -50,6 +54,7 @@ export const commands: Readonly<Record<string, Command>> = {
   backup: {
     usage: "backup FILE",
     purpose: "write the database into a new file, also while the relay runs",
+    maxArguments: 1,
     run: ({ arguments: [file], path, now }) =>
       withFiles(path, file, (path, to) => {
         const written = backupDatabase(path, to, migrations);
@@ -60,6 +65,7 @@ export const commands: Readonly<Record<string, Command>> = {
   restore: {
     usage: "restore FILE",
     purpose: "put a backup where no database is; the relay then starts frozen",
+    maxArguments: 1,
     run: ({ arguments: [file], path, now }) =>
       withFiles(path, file, (path, from) =>
         toCommandResult(restoreDatabase(from, path, migrations, now), `${path} is restored`),
@@ -91,6 +97,7 @@ export const commands: Readonly<Record<string, Command>> = {
   copy: {
     usage: "copy [--from FILE] [--to URL]",
     purpose: "move the stopped relay from a file to an empty PostgreSQL database",
+    options: ["from", "to"],
     async run({ from, to }) {
       if (!from || !to) {
         return { ok: false, text: "name the file by --from and the database by --to" };
@@ -140,6 +147,7 @@ export const commands: Readonly<Record<string, Command>> = {
     usage: "rotate-key [--stolen] [--reason TEXT]",
     purpose:
       "give the stopped relay a new key under its id; both keys sign the step, and --stolen also replaces the keys of its log",
+    options: ["stolen", "reason"],
     async run({ path, url, now, randomBytes, passphrase, reason, stolen = false }) {
       const known = await inspectStorage({ path, url }, migrations).check();
       if (!known.ok) return toCommandResult(known, "");
@@ -167,6 +175,7 @@ export const commands: Readonly<Record<string, Command>> = {
   log: {
     usage: "log restart",
     purpose: "begin a new generation of the stopped relay's transparency log",
+    maxArguments: 1,
     async run({ arguments: [action], path, url, now }) {
       if (action !== "restart") return { ok: false, text: "usage: agent-relay log restart" };
       const known = await inspectStorage({ path, url }, migrations).check();
@@ -186,6 +195,7 @@ export const commands: Readonly<Record<string, Command>> = {
   migrate: {
     usage: "migrate [--status]",
     purpose: "bring the schema up to date, or show what is missing",
+    options: ["status"],
     async run({ path, url, status }) {
       if (status) {
         const state = await readMigrationStatus({ path, url });
@@ -215,6 +225,22 @@ async function readMigrationStatus(
   return { ok: true, pending, text: [...lines, summary].join("\n") };
 }
 
+/**
+ * Names an argument or an option that a command does not take: `migrate status` without the dashes must not
+ * migrate.
+ */
+export function findSurplus(
+  { maxArguments = 0, options = [] }: Command,
+  args: readonly string[],
+  given: readonly string[],
+): string | undefined {
+  const surplus = args[maxArguments];
+  if (surplus !== undefined) return `${JSON.stringify(surplus)} is an argument too many`;
+  const taken: readonly string[] = options;
+  const foreign = given.find((name) => !taken.includes(name));
+  return foreign === undefined ? undefined : `this command takes no --${foreign}`;
+}
+
 /** Runs a command for database files; the server of the other engine has tools of its own. */
 function withFiles(
   path: string | undefined,
@@ -226,7 +252,7 @@ function withFiles(
     return { ok: false, text };
   }
   return file === undefined
-    ? { ok: false, text: "name a file after the command" }
+    ? { ok: false, text: "FILE is missing: name it after the command" }
     : run(path, file);
 }
 

@@ -89,12 +89,16 @@ const relayProcess: RelayProcess = {
 async function runDatabaseCommand(
   name: string,
   args: readonly string[],
-  { status = false, stolen = false }: ProcessFlags,
-  { reason, from, to }: OperatorOptions,
+  flags: ProcessFlags,
+  options: OperatorOptions,
 ): Promise<void> {
-  const { commands } = await import("./database-commands.ts");
+  const { commands, findSurplus } = await import("./database-commands.ts");
   const known = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (known === undefined) return failUsage(`there is no command ${JSON.stringify(name)}`);
+  const surplus = findSurplus(known, args, Object.keys({ ...flags, ...options }));
+  if (surplus !== undefined) return failUsage(`${surplus}: agent-relay ${known.usage}`);
+  const { status = false, stolen = false } = flags;
+  const { reason, from, to } = options;
   const passphrase = process.env["AGENT_RELAY_KEY_PASSPHRASE"];
   const path = process.env["AGENT_DB_PATH"]?.trim() ?? "";
   const url = process.env["AGENT_DATABASE_URL"]?.trim() ?? "";

@@ -1,5 +1,6 @@
-import { formatMoney, formatTime, toStateCell } from "./format-values.ts";
+import { formatMoney, formatShare, formatTime, toStateCell } from "./format-values.ts";
 import {
+  missingFault,
   PAGE_OPTIONS,
   usageFault,
   type CommandCall,
@@ -32,8 +33,9 @@ async function runDisputes(call: CommandCall): Promise<CommandResult> {
   const { client, args, options } = call;
   const [act, taskId, percent] = args;
   if (act === "decide") return decide(call, taskId, percent);
-  if (act !== undefined || (options.state !== undefined && options.all !== true)) {
-    return usageFault(USAGE);
+  if (act !== undefined) return usageFault(`after disputes comes nothing or decide, not ${act}`);
+  if (options.state !== undefined && options.all !== true) {
+    return usageFault("--state needs --all, because disputes alone are those that wait for you");
   }
   const page = readPageQuery(call);
   const query = { ...page, ...omitMissing({ state: options.state }) };
@@ -54,7 +56,7 @@ function showInspections(body: Inspections, isAll: boolean): CommandResult {
     each.outcome === null ? formatTime(each.deadline) : formatTime(each.outcome.closed_at),
     each.outcome === null
       ? each.verdicts.map(({ reason }) => (typeof reason === "string" ? reason : "")).join(" / ")
-      : `${each.outcome.outcome}, ${each.outcome.share * 100} % paid`,
+      : `${each.outcome.outcome}, ${formatShare(each.outcome.share)} paid`,
   ]);
   const columns = [
     { title: "task", isId: true },
@@ -81,16 +83,19 @@ async function decide(
       `${percent} is less than one percent: write ${percent}%, or 25 for a quarter`,
     );
   }
-  if (taskId === undefined || share === undefined || reason === undefined) {
-    return usageFault("disputes decide TASK PERCENT --reason R, PERCENT from 0 to 100");
+  if (taskId === undefined || percent === undefined || reason === undefined) {
+    return missingFault({ TASK: taskId, PERCENT: percent, "--reason": reason });
+  }
+  if (share === undefined) {
+    return usageFault(`PERCENT ${percent} must be from 0 to 100, with at most 4 decimals`);
   }
   const report = await client.getTaskReport({ params: { taskId } });
   if (!report.ok) return report;
   const params = { agentId: report.body.task.agent_id, taskId };
   const answer = await client.decideDispute({ params, body: { share, reason } });
   if (!answer.ok) return answer;
-  const paid = (answer.body.outcome?.share ?? 0) * 100;
-  const text = `decided: ${paid} % of ${formatMoney(answer.body.due)} are paid`;
+  const paid = formatShare(answer.body.outcome?.share ?? 0);
+  const text = `decided: ${paid} of ${formatMoney(answer.body.due)} are paid`;
   return { ok: true, body: answer.body, blocks: [{ text, tone: "good" }] };
 }
 

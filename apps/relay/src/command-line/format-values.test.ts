@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   formatDuration,
   formatMoney,
+  formatShare,
   formatSparkline,
   parseDuration,
   parseMoney,
@@ -36,7 +37,8 @@ describe("what an option says", () => {
     ["15m", 900_000],
     ["2h", 7_200_000],
     ["1d", 86_400_000],
-    ["250", 250],
+    ["250ms", 250],
+    ["250", undefined],
     ["1w", undefined],
     ["-1h", undefined],
     ["", undefined],
@@ -63,6 +65,16 @@ describe("what an option says", () => {
   ])("the amount %j is %j", (text, amount) => {
     expect(parseMoney(text)).toBe(amount);
   });
+});
+
+test.each([
+  [0, "0 %"],
+  [0.07, "7 %"],
+  [0.29, "29 %"],
+  [0.333333, "33.3333 %"],
+  [1, "100 %"],
+])("the share %j is %j", (share, text) => {
+  expect(formatShare(share)).toBe(text);
 });
 
 test("a line of bars has a blank where a number is missing", () => {

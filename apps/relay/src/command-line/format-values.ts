@@ -33,9 +33,9 @@ function joinUnits(ms: number, [large, name]: [number, string], [small, part]: [
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
-/** Parses a duration such as 90s, 15m, 2h or 1d, or plain ms; undefined for other texts. */
+/** Parses a duration such as 90s, 15m, 2h or 1d, in ms; undefined for other texts, and without a unit. */
 export function parseDuration(text: string): number | undefined {
-  const [, digits, unit = "ms"] = /^(\d{1,12})(ms|s|m|h|d)?$/.exec(text) ?? [];
+  const [, digits, unit = ""] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits) * (UNITS[unit] ?? 1);
 }
 
@@ -50,6 +50,15 @@ export function parseTime(text: string, now: number): number | undefined {
 /** Parses an amount of money with at most six decimals; undefined for other texts. */
 export function parseMoney(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,10}(\.\d{1,6})?$/.test(text) ? Number(text) : undefined;
+}
+
+/** The rule of an amount in a sentence; the relay itself refuses those above its limit. */
+export const MONEY_RULE =
+  "must be USD from 0 to 1000000000, with a point and at most 6 decimals, such as 12.5";
+
+/** Formats a share from 0 to 1 in percent; the product of the numbers has digits that no share has. */
+export function formatShare(share: number): string {
+  return `${Number((share * 100).toFixed(4))} %`;
 }
 
 const BARS = "▁▂▃▄▅▆▇█";

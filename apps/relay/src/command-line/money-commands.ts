@@ -2,12 +2,14 @@ import {
   formatDuration,
   formatMoney,
   formatTime,
+  MONEY_RULE,
   parseDuration,
   parseMoney,
   parseTime,
   toStateCell,
 } from "./format-values.ts";
 import {
+  missingFault,
   PAGE_OPTIONS,
   usageFault,
   type CommandCall,
@@ -116,7 +118,7 @@ async function listHolds(call: CommandCall): Promise<CommandResult> {
 
 async function showStatement(call: CommandCall): Promise<CommandResult> {
   const [agentId] = call.args;
-  if (agentId === undefined) return usageFault("name the account by its agent id");
+  if (agentId === undefined) return missingFault({ ID: agentId });
   const { from, to, csv } = call.options;
   const now = call.now();
   const [start, end] = [from, to].map((text) =>
@@ -152,7 +154,7 @@ async function showStatement(call: CommandCall): Promise<CommandResult> {
     body,
     blocks: [
       `opening balance ${formatMoney(body.opening_balance)}`,
-      { columns, rows, empty: "no movements" },
+      { columns, rows, empty: `no movements: nothing was booked for ${agentId} in this time` },
       `closing balance ${formatMoney(body.closing_balance)}`,
     ],
   };
@@ -163,14 +165,12 @@ async function deposit(call: CommandCall): Promise<CommandResult> {
   const amount = parseMoney(text);
   const { reference, description } = call.options;
   if (agentId === undefined || text === undefined) {
-    return usageFault("give the account, the amount in USD and --reference, which counts once");
+    return missingFault({ ID: agentId, AMOUNT: text, "--reference": reference });
   }
-  if (amount === undefined) {
-    return usageFault(
-      `AMOUNT ${text} must be USD, with a point and at most 6 decimals, such as 12.5`,
-    );
+  if (amount === undefined) return usageFault(`AMOUNT ${text} ${MONEY_RULE}`);
+  if (reference === undefined) {
+    return usageFault("--reference is missing; the same reference credits an account once");
   }
-  if (reference === undefined) return usageFault("--reference is missing; it counts once");
   const body = { amount, reference, ...omitMissing({ description }) };
   const answer = await call.client.deposit({ params: { agentId }, body });
   if (!answer.ok) return answer;
@@ -230,5 +230,9 @@ async function resolveWithdrawal({ client, args, options }: CommandCall): Promis
       blocks: [`${withdrawalId} has failed; the money is back`],
     };
   }
-  return usageFault("complete ID --payout-reference R, or fail ID --reason R");
+  if (act === "complete") {
+    return missingFault({ ID: withdrawalId, "--payout-reference": payout_reference });
+  }
+  if (act === "fail") return missingFault({ ID: withdrawalId, "--reason": reason });
+  return usageFault(`after withdrawals comes complete or fail, not ${act}`);
 }

@@ -99,3 +99,9 @@ export interface OperatorCommand {
 export function usageFault(usage: string): UsageFault {
   return { ok: false, usage };
 }
+
+/** Names the parts of a command that were not given. */
+export function missingFault(parts: Readonly<Record<string, string | undefined>>): UsageFault {
+  const missing = Object.keys(parts).filter((name) => (parts[name] ?? "") === "");
+  return usageFault(`${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing`);
+}

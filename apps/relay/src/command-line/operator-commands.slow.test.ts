@@ -69,17 +69,21 @@ describe("a command against a relay", () => {
   });
 
   test.each([
-    [["deposit", "agent"], "give the account"],
-    [["deposit", "agent", "1,5", "--reference", "r"], "AMOUNT 1,5 must be USD, with a point"],
+    [["deposit", "agent"], "AMOUNT and --reference are missing"],
+    [["deposit", "agent", "1,5", "--reference", "r"], "AMOUNT 1,5 must be USD"],
+    [["deposit", "agent", "-5", "--reference", "r"], "an argument that begins with -5"],
+    [["events", "--after", "-1"], "--after needs a value that does not begin with a dash"],
+    [["migrate", "status"], '"status" is an argument too many'],
+    [["check", "--stolen"], "this command takes no --stolen"],
     [["deposit", "agent", "1"], "--reference is missing"],
     [["status", "--csv"], "this command takes no --csv"],
-    [["withdrawals", "complete"], "complete ID"],
+    [["withdrawals", "complete"], "ID and --payout-reference are missing"],
     [["series", "speed"], "METRIC is one of"],
     [["deposit", "agent", "1", "000", "--reference", "r"], '"000" is an argument too many'],
     [["tasks", "failed"], '"failed" is an argument too many'],
     [["peers", "remove", "a", "b", "c"], '"c" is an argument too many'],
     [["freeze", ""], "the reason must not be empty"],
-    [["status", "--relay", "nonsense"], "must be an http or https address"],
+    [["status", "--relay", "nonsense"], '--relay must be an http or https address, not "nonsense"'],
     [["status", "--relay", "ftp://relay.example"], "must be an http or https address"],
     [["holds", "--older-than", "long"], "is a duration"],
   ])(

@@ -1,5 +1,6 @@
-import { formatMoney, formatTime, parseMoney, toStateCell } from "./format-values.ts";
+import { formatMoney, formatTime, MONEY_RULE, parseMoney, toStateCell } from "./format-values.ts";
 import {
+  missingFault,
   PAGE_OPTIONS,
   usageFault,
   type CommandCall,
@@ -42,28 +43,31 @@ async function runPeers(call: CommandCall): Promise<CommandResult> {
       return listPeers(call);
     case "add":
       if (isNamed) return showPeer(await client.addPeer({ body: { endpoint_url: first } }));
-      return usageFault("peers add URL");
+      return missingFault({ URL: first });
     case "credit": {
       const credit_limit = parseMoney(second);
-      if (!isNamed || credit_limit === undefined) return usageFault("peers credit ID AMOUNT");
+      if (!isNamed || second === undefined) return missingFault({ ID: first, AMOUNT: second });
+      if (credit_limit === undefined) return usageFault(`AMOUNT ${second} ${MONEY_RULE}`);
       return showPeer(await client.setPeerCredit({ params, body: { credit_limit } }));
     }
     case "remove":
       if (isNamed) return show(await client.removePeer({ params }));
-      return usageFault("peers remove ID");
+      return missingFault({ ID: first });
     case "payments":
-      return isNamed ? listPayments(call, first) : usageFault("peers payments ID");
+      return isNamed ? listPayments(call, first) : missingFault({ ID: first });
     case "history":
-      return isNamed ? listHistory(call, first) : usageFault("peers history ID");
+      return isNamed ? listHistory(call, first) : missingFault({ ID: first });
     case "pay":
-      return recordPayment(call, first, parseMoney(second));
+      return recordPayment(call, first, second);
     case "clear-defaults": {
       const { reason } = options;
-      if (!isNamed || reason === undefined) return usageFault("peers clear-defaults ID --reason R");
+      if (!isNamed || reason === undefined) return missingFault({ ID: first, "--reason": reason });
       return show(await client.clearPeerDefaults({ params, body: { reason } }));
     }
     default:
-      return usageFault("peers add, credit, remove, payments, history, pay or clear-defaults");
+      return usageFault(
+        `after peers comes add, credit, remove, payments, history, pay or clear-defaults, not ${act}`,
+      );
   }
 }
 
@@ -171,12 +175,15 @@ async function listHistory(call: CommandCall, relayId: string): Promise<CommandR
 async function recordPayment(
   { client, options }: CommandCall,
   relayId: string,
-  amount: number | undefined,
+  text: string | undefined,
 ): Promise<CommandResult> {
   const { sent, received, reference } = options;
-  if (relayId === "" || amount === undefined || reference === undefined || sent === received) {
-    return usageFault("peers pay ID AMOUNT --sent or --received, and --reference R");
+  if (relayId === "" || text === undefined || reference === undefined) {
+    return missingFault({ ID: relayId, AMOUNT: text, "--reference": reference });
   }
+  const amount = parseMoney(text);
+  if (amount === undefined) return usageFault(`AMOUNT ${text} ${MONEY_RULE}`);
+  if (sent === received) return usageFault("say either --sent or --received");
   const direction = sent === true ? "sent" : "received";
   const payment = { amount, direction, reference } as const;
   const answer = await client.settlePeer({ params: { relayId }, body: payment });
@@ -209,7 +216,9 @@ async function runOutbox(call: CommandCall): Promise<CommandResult> {
   if (act === "give-up" && settlementId !== undefined && reason !== undefined) {
     return show(await client.giveUpOutbox({ params, body: { reason } }));
   }
-  return usageFault("outbox retry ID, or outbox give-up ID --reason R");
+  if (act === "retry") return missingFault({ ID: settlementId });
+  if (act === "give-up") return missingFault({ ID: settlementId, "--reason": reason });
+  return usageFault(`after outbox comes retry or give-up, not ${act}`);
 }
 
 async function listOutbox(call: CommandCall): Promise<CommandResult> {

@@ -1,6 +1,7 @@
 import { createRelayClient, type CallRefusal } from "@agent/client";
 import { formatBlocks, makeSafe, type Display } from "./format-blocks.ts";
 import {
+  operatorOptions,
   SHARED_OPTIONS,
   type CommandOutput,
   type OperatorCommand,
@@ -45,9 +46,10 @@ export async function runOperatorCommand(
   }
   const token = readOperatorToken(options["token-file"], env);
   if (!token.ok) return failUsage(environment, command, token.message);
-  const baseUrl = findRelayAddress(options.relay, env);
+  const { baseUrl, source } = findRelayAddress(options.relay, env);
   if (!isWebAddress(baseUrl)) {
-    return failUsage(environment, command, `${baseUrl} must be an http or https address`);
+    const message = `${source} must be an http or https address, not ${JSON.stringify(baseUrl)}`;
+    return failUsage(environment, command, message);
   }
   const client = createRelayClient({ baseUrl, identity: { masterToken: token.token } });
   const print = (output: CommandOutput) => {
@@ -85,9 +87,11 @@ function findForeignOption(
 function findRelayAddress(
   given: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
-): string {
+): { readonly baseUrl: string; readonly source: string } {
   const named = (given ?? env["AGENT_RELAY_URL"] ?? "").trim();
-  return named === "" ? `http://127.0.0.1:${env["PORT"] ?? "3000"}` : named;
+  const source = given === undefined ? "AGENT_RELAY_URL" : "--relay";
+  if (named !== "") return { baseUrl: named, source };
+  return { baseUrl: `http://127.0.0.1:${env["PORT"] ?? "3000"}`, source: "the address with PORT" };
 }
 
 function isWebAddress(text: string): boolean {
@@ -106,7 +110,7 @@ function failUsage(
 /** Prints the sentence, the code and, where one is known, what to do. */
 function failCall(
   { writeError }: CommandEnvironment,
-  { code, message, retryAfterSeconds, requestId }: CallRefusal,
+  { code, message, issues, retryAfterSeconds, requestId }: CallRefusal,
   baseUrl: string,
 ): number {
   const isUnreachable = code.startsWith("network.");
@@ -114,14 +118,32 @@ function failCall(
     ? `asked ${baseUrl}; name another relay by --relay URL or AGENT_RELAY_URL`
     : (REMEDIES[code] ??
       (retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`));
+  const rules = issues?.map(({ path, message: rule }) => `${toArgumentName(path)} ${rule}`);
   const lines = [
-    `agent-relay: ${makeSafe(message)} (${makeSafe(code)})`,
+    `agent-relay: ${makeSafe(rules?.join("; ") ?? message)} (${makeSafe(code)})`,
     ...(remedy === undefined ? [] : [makeSafe(remedy)]),
     ...(requestId === undefined ? [] : [`request ${makeSafe(requestId)}`]),
   ];
   writeError(`${lines.join("\n")}\n`);
   return isUnreachable ? EXIT.unreachable : EXIT.refused;
 }
+
+/** The option or the argument that became a member of the request: the operator typed that name. */
+function toArgumentName(path: string): string {
+  const option = path.replaceAll("_", "-");
+  if (Object.hasOwn(operatorOptions, option)) return `--${option}`;
+  return ARGUMENTS[path] ?? path;
+}
+
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  status: "--state",
+  q: "--search",
+  agentId: "ID",
+  amount: "AMOUNT",
+  credit_limit: "AMOUNT",
+  endpoint_url: "URL",
+  share: "PERCENT",
+};
 
 const REMEDIES: Readonly<Record<string, string>> = {
   "auth.missing": "set AGENT_API_TOKEN to the master token of this relay",

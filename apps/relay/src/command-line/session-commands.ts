@@ -1,5 +1,5 @@
 import { formatTime } from "./format-values.ts";
-import { usageFault, type OperatorCommand } from "./operator-command.ts";
+import { missingFault, usageFault, type OperatorCommand } from "./operator-command.ts";
 
 /** The commands about the console in a browser. */
 export const sessionCommands = {
@@ -26,7 +26,8 @@ export const sessionCommands = {
         if (!ended.ok) return ended;
         return { ok: true, body: ended.body, blocks: [`${sessionId} has ended`] };
       }
-      if (act !== undefined) return usageFault("sessions end ID");
+      if (act === "end") return missingFault({ ID: sessionId });
+      if (act !== undefined) return usageFault(`after sessions comes nothing or end, not ${act}`);
       const answer = await client.listConsoleSessions();
       if (!answer.ok) return answer;
       const rows = answer.body.sessions.map((session) => [

@@ -42,7 +42,10 @@ export const stateCommands = {
       if (args.length > 0) {
         const answer = await client.freeze({ body: { reason } });
         if (!answer.ok) return answer;
-        return { ok: true, body: answer.body, blocks: describeFreeze(answer.body) };
+        const { body } = answer;
+        const wasFrozen = body.reason !== reason;
+        const note = wasFrozen ? ["it was frozen already, and that reason stays"] : [];
+        return { ok: true, body, blocks: [...describeFreeze(body), ...note] };
       }
       const answer = await client.getFreeze();
       if (!answer.ok) return answer;

@@ -49,9 +49,17 @@ export function parseCommandLine(
     };
     return { ok: true, name, args, flags, options };
   } catch (error) {
-    const [sentence = "the arguments cannot be read"] = String(
-      error instanceof Error ? error.message : error,
-    ).split(/\. |\n/);
-    return { ok: false, message: sentence.replace(/\.$/, "") };
+    return { ok: false, message: describeFault(error) };
   }
+}
+
+/** Node.js takes what begins with a dash for an option, also an amount below 0. */
+function describeFault(error: unknown): string {
+  const text = String(error instanceof Error ? error.message : error);
+  const [, number] = /^Unknown option '(-[\d.])/.exec(text) ?? [];
+  if (number !== undefined) return `an argument that begins with ${number} is not possible here`;
+  const [, option] = /^Option '(--[\w-]+)' argument is ambiguous/.exec(text) ?? [];
+  if (option !== undefined) return `${option} needs a value that does not begin with a dash`;
+  const [sentence = "the arguments cannot be read"] = text.split(/\. |\n/);
+  return sentence.replace(/\.$/, "");
 }

@@ -1,8 +1,11 @@
 import { formatDuration, formatTime, parseTime } from "../format-values.ts";
-import { usageFault, type CommandCall, type CommandResult } from "../operator-command.ts";
+import {
+  missingFault,
+  usageFault,
+  type CommandCall,
+  type CommandResult,
+} from "../operator-command.ts";
 import { omitMissing } from "../page-query.ts";
-
-const USAGE = "online ID [--from 1d]";
 
 /** Shows when an agent was online. */
 export async function showOnlineHistory({
@@ -12,7 +15,7 @@ export async function showOnlineHistory({
   now,
 }: CommandCall): Promise<CommandResult> {
   const [agentId] = args;
-  if (agentId === undefined) return usageFault(USAGE);
+  if (agentId === undefined) return missingFault({ ID: agentId });
   const from = options.from === undefined ? undefined : parseTime(options.from, now());
   if (options.from !== undefined && from === undefined) {
     return usageFault("--from is a time: 2h (ago) or 2026-01-31T10:00:00Z");

@@ -1,4 +1,4 @@
-import { SERIES_METRICS, type SeriesMetric } from "@agent/wire";
+import { limits, SERIES_METRICS, type SeriesMetric } from "@agent/wire";
 import { getTaskReport } from "./task-report.ts";
 import {
   formatDuration,
@@ -10,6 +10,7 @@ import {
   toStateCell,
 } from "../format-values.ts";
 import {
+  missingFault,
   PAGE_OPTIONS,
   usageFault,
   type CommandCall,
@@ -165,8 +166,9 @@ async function showSeries(call: CommandCall): Promise<CommandResult> {
   if (wanted !== undefined && !isKnown) {
     return usageFault(`METRIC is one of ${SERIES_METRICS.join(", ")}`);
   }
-  const span = parseDuration(options.from ?? "1h");
-  const step = parseDuration(options.step ?? "1m");
+  const asked = parseDuration(options.from ?? "1h");
+  const span = asked === undefined ? undefined : Math.min(asked, limits.seriesMs);
+  const step = options.step === undefined ? chooseStep(span ?? 0) : parseDuration(options.step);
   if (span === undefined || step === undefined) {
     return usageFault("--from and --step are durations such as 90s, 15m, 2h or 1d");
   }
@@ -189,6 +191,11 @@ async function showSeries(call: CommandCall): Promise<CommandResult> {
   const body = wanted === undefined ? { series } : series[0];
   return { ok: true, body, blocks: [{ columns, rows, empty: "no figures" }] };
 }
+
+const MINUTE_MS = 60_000;
+
+/** As many bars as fit a terminal: one a minute of an hour. */
+const chooseStep = (span: number) => Math.max(1, Math.ceil(span / MINUTE_MS / 60)) * MINUTE_MS;
 
 /** The sum of counts and money; the newest value of the others. */
 function summarize(metric: string, values: readonly (number | null)[]): string {
@@ -227,7 +234,7 @@ async function listApprovals(call: CommandCall): Promise<CommandResult> {
 
 async function listTrustReceived(call: CommandCall): Promise<CommandResult> {
   const [agentId] = call.args;
-  if (agentId === undefined) return usageFault("trust ID");
+  if (agentId === undefined) return missingFault({ ID: agentId });
   const query = readPageQuery(call);
   const answer = await call.client.listTrustReceived({ params: { agentId }, query });
   if (!answer.ok) return answer;
@@ -246,7 +253,8 @@ async function listTrustReceived(call: CommandCall): Promise<CommandResult> {
     { title: "failed", align: "right" },
     { title: "last" },
   ] as const;
-  return buildListOutput(answer.body, { columns, rows, empty: "no agent has delegated to it" });
+  const empty = `no agent has delegated to ${agentId}`;
+  return buildListOutput(answer.body, { columns, rows, empty });
 }
 
 async function listAudit(call: CommandCall): Promise<CommandResult> {

@@ -17,7 +17,7 @@ describe("a value that breaks rules", () => {
     ["another type", { name: 1 }, "name", "must be string"],
     ["another structure", { name: "n", tags: {} }, "tags", "must be array"],
     ["another literal", { name: "n", currency: "EUR" }, "currency", "must be 'USD'"],
-    ["another word", { name: "n", level: "mid" }, "level", "must be ('low' | 'high')"],
+    ["another word", { name: "n", level: "mid" }, "level", "must be one of 'low', 'high'"],
     ["a rule of an element", { name: "n", tags: ["a", ""] }, "tags.1", "must be non-empty"],
     ["a rule of ours", { name: "n", extra: 5 }, "extra", "must be an object"],
     ["no object at all", 5, "", "must be object"],

@@ -62,5 +62,9 @@ function formatRule(issue: v.BaseIssue<unknown>): string {
   if (issue.expected === null) return "is not allowed";
   // A bare word is a type such as `Object`; values are quoted.
   const expected = /^\w+$/.test(issue.expected) ? issue.expected.toLowerCase() : issue.expected;
-  return `must be ${expected.replaceAll('"', "'")}`;
+  const values = expected.replaceAll('"', "'");
+  const [, choice] = /^\((.*)\)$/s.exec(values) ?? [];
+  return choice === undefined
+    ? `must be ${values}`
+    : `must be one of ${choice.replaceAll(" | ", ", ")}`;
 }

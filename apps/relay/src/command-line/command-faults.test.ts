@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { runCommand } from "../../test/operator-command.ts";
+import type { OperatorOptions } from "./operator-command.ts";
+
+let t: ServedRelay;
+beforeAll(async () => {
+  t = await serveTestRelay();
+});
+afterAll(() => t.close());
+
+const run = (args: readonly string[], options?: OperatorOptions) =>
+  runCommand({ url: t.baseUrl, now: t.clock.now }, args, options);
+
+test.each<[args: string[], options: OperatorOptions, message: string]>([
+  [["task"], {}, "ID is missing"],
+  [["online"], {}, "ID is missing"],
+  [["trust"], {}, "ID is missing"],
+  [["statement"], {}, "ID is missing"],
+  [["sessions", "end"], {}, "ID is missing"],
+  [["sessions", "stop"], {}, "after sessions comes nothing or end, not stop"],
+  [["disputes"], { state: "closed" }, "--state needs --all"],
+  [["disputes", "decide", "t"], {}, "PERCENT and --reason are missing"],
+  [["disputes", "decide", "t", "150"], { reason: "r" }, "PERCENT 150 must be from 0 to 100"],
+  [["withdrawals", "fail", "w"], {}, "--reason is missing"],
+  [["withdrawals", "pay", "w"], {}, "after withdrawals comes complete or fail, not pay"],
+  [["peers", "add"], {}, "URL is missing"],
+  [["peers", "credit", "r"], {}, "AMOUNT is missing"],
+  [["peers", "credit", "r", "1e3"], {}, "AMOUNT 1e3 must be USD"],
+  [["peers", "pay", "r", "5"], {}, "--reference is missing"],
+  [["peers", "pay", "r", "5"], { reference: "b" }, "say either --sent or --received"],
+  [["peers", "clear-defaults", "r"], {}, "--reason is missing"],
+  [["outbox", "retry"], {}, "ID is missing"],
+  [["outbox", "give-up", "s"], {}, "--reason is missing"],
+  [["deposit", "a", "99999999999"], { reference: "r" }, "from 0 to 1000000000"],
+])("%j with %j names what is missing or wrong", async (args, options, message) => {
+  const { code, errors } = await run(args, options);
+  expect({ code, first: errors.split("\n")[0] }).toEqual({
+    code: 2,
+    first: expect.stringContaining(message) as string,
+  });
+});
+
+test.each<[args: string[], options: OperatorOptions, message: string]>([
+  [["approvals"], { state: "open" }, "--state must be one of 'pending', 'approved', "],
+  [["withdrawals"], { state: "open" }, "--state must be one of 'pending', 'completed', "],
+  [["tasks"], { limit: "0" }, "--limit must be a whole number from 1 to 200"],
+  [["deposit", "nobody", "5"], { reference: "r" }, "ID must be a UUID"],
+  [["peers", "add", "there"], {}, "URL must be an http or https URL"],
+])("a refusal of %j by the relay names what was typed", async (args, options, message) => {
+  const { code, errors } = await run(args, options);
+  expect(code).toBe(1);
+  expect(errors).toContain(`agent-relay: ${message}`);
+});
+
+test("figures from before the relay keeps them are not promised, and fit a terminal", async () => {
+  const { out } = await run(["series", "completed"], { from: "30d" });
+  expect(out).toContain("the last 2 d");
+  expect(out.split("\n")[1]?.length).toBeLessThan(100);
+  expect((await run(["series", "completed"])).out).toContain("the last 1 h");
+});
+
+test("the reason of a second freeze is not taken, which is said", async () => {
+  expect((await run(["freeze", "first"])).out).not.toContain("already");
+  const { out } = await run(["freeze", "second"]);
+  expect(out).toContain("first\nit was frozen already, and that reason stays\n");
+  await run(["unfreeze"]);
+});
