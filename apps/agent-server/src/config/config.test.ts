@@ -78,6 +78,21 @@ describe("the source of a setting", () => {
     expect(configOf({ env: withToken, args: paid })).toMatchObject({ paidByOperator: true });
   });
 
+  test.each([
+    ["pair", ["pair"]],
+    ["unpair", ["unpair", "device"]],
+    ["rotate-key", ["rotate-key"]],
+    ["contest", ["contest", "task", "reason"]],
+  ])(
+    "the command %s needs a relay, and no protection of a server that does not listen",
+    (name, args) => {
+      expect(faultsOf({ args })).toEqual([`${name}: requires a relay (AGENT_SYNC_URL)`]);
+      expect(faultsOf({ args, env: { AGENT_SYNC_URL: "http://relay" } })).toEqual([]);
+      expect(faultsOf({ args: ["confirm-tools"] })).toEqual([]);
+      expect(faultsOf({})).toHaveLength(1);
+    },
+  );
+
   test("the command rotate-key takes at most a reason", () => {
     expect(parseFlags(["rotate-key"])).toMatchObject({
       faults: [],

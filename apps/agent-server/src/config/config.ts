@@ -1,7 +1,7 @@
 import { formatError, isJsonObject } from "@agent/crypto";
 import { dirname, join, resolve } from "node:path";
 import * as v from "valibot";
-import type { Flags } from "./parse-flags.ts";
+import { getCommand, type Flags } from "./parse-flags.ts";
 import { Settings, settingSources, type SettingSource } from "./config-settings.ts";
 import { findContradictions } from "./find-contradictions.ts";
 import { buildModelEndpoint } from "./config-models.ts";
@@ -49,6 +49,8 @@ export interface Config {
   /** Whether the agent signs a ledger of each relay task and stores it at the relay. */
   readonly ledgers: boolean;
   readonly logLevel: LogLevel;
+  /** The command that is run instead of an agent; it listens nowhere. */
+  readonly command: ReturnType<typeof getCommand>;
   readonly selfTest: boolean;
   /** Whether the operator's token deposits what the account lacks for the self-test. */
   readonly paidByOperator: boolean;
@@ -274,6 +276,7 @@ function buildConfig(settings: Settings, { env, flags, workingDirectory }: Confi
     delegation: settings.delegation,
     ledgers: settings.ledgers,
     logLevel: settings.logLevel,
+    command: getCommand(flags),
     selfTest: flags.selfTest,
     paidByOperator: flags.paidByOperator,
     identity: {

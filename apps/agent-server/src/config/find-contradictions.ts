@@ -10,7 +10,7 @@ interface Contradiction {
 
 /** Finds faults between settings, and faults of values that come from the environment alone. */
 export function* findContradictions(config: Config): Iterable<Contradiction> {
-  const { identity, server, relay, policy, quorum, selfTest, paidByOperator } = config;
+  const { identity, server, relay, policy, quorum, command, selfTest, paidByOperator } = config;
   const { maxRiskAuto, requireApprovalAbove, denyAbove } = policy;
   if (maxRiskAuto > requireApprovalAbove || requireApprovalAbove > denyAbove) {
     const rule = "must have max_risk_auto <= require_approval_above <= deny_above";
@@ -27,6 +27,9 @@ export function* findContradictions(config: Config): Iterable<Contradiction> {
     const message = `${setting}: requires a relay (AGENT_SYNC_URL)`;
     yield { settings: [setting, "relay"], message };
   }
+  if (command !== undefined && command !== "confirm-tools" && relay === undefined) {
+    yield { settings: ["relay"], message: `${command}: requires a relay (AGENT_SYNC_URL)` };
+  }
   if (selfTest && relay === undefined) {
     yield { settings: ["relay"], message: "--self-test: requires a relay (AGENT_SYNC_URL)" };
   }
@@ -40,7 +43,7 @@ export function* findContradictions(config: Config): Iterable<Contradiction> {
   if (selfTest && server.transport === "stdio") {
     yield { settings: ["transport"], message: "--self-test: requires the http transport" };
   }
-  if (server.transport === "http") yield* findUnprotectedAccess(config);
+  if (command === undefined && server.transport === "http") yield* findUnprotectedAccess(config);
 }
 
 /** Rejects unauthenticated HTTP access, except on a loopback address with explicit permission. */

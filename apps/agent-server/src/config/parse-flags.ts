@@ -114,6 +114,13 @@ export function parseFlags(args: readonly string[]): { flags: Flags; faults: str
   };
 }
 
+/** Returns the name of the command that is run instead of an agent; `init` reads no configuration. */
+export function getCommand({ confirmTools, contest, rotateKey, pairing }: Flags) {
+  if (confirmTools) return "confirm-tools";
+  if (contest !== undefined) return "contest";
+  return rotateKey === undefined ? pairing?.command : "rotate-key";
+}
+
 function isFlag(name: string): name is keyof typeof flagOptions {
   return Object.hasOwn(flagOptions, name);
 }
