@@ -11,6 +11,7 @@ import { isRelaySigned, getOutcome, type Outcome } from "./outcome.ts";
 import { type ProofLevel, PROOF_LEVELS } from "./proof-levels.ts";
 import type { CheckResult, Verdict } from "./verdict.ts";
 
+/** The options that the artifact was verified with, and the length of the report. */
 export interface ReportOptions extends VerifyOptions {
   /** Adds every proof level with the facts that it proves and that it does not. */
   readonly explain?: boolean | undefined;

@@ -6,6 +6,7 @@ export interface ProofLevel {
   readonly doesNotProve: string;
 }
 
+/** The name of a proof level. */
 export type ProofLevelName =
   | "well_formed"
   | "intact"

@@ -559,5 +559,6 @@ describe("agent-monitor without a log", () => {
     const { exitCode, err } = await monitor(args);
     expect(exitCode).toBe(2);
     expect(err).toContain(text);
+    expect(err.split("\n").slice(1)).toEqual(["try agent-monitor --help", ""]);
   });
 });

@@ -111,6 +111,7 @@ const bundleRules = {
   signature: text,
 };
 
+/** The structure of an evidence bundle (docs/verifying.md). */
 export const BundleSchema = looseObjectOf(bundleRules);
 
 /**

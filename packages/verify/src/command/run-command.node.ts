@@ -45,7 +45,8 @@ export async function runCommand(
       environment.out(`${environment.version}\n`);
       return EXIT_VALID;
     case "refused":
-      environment.err(`agent-verify: ${request.message}\n\n${USAGE}`);
+      // The whole help would hide the fault.
+      environment.err(`agent-verify: ${request.message}\ntry agent-verify --help\n`);
       return EXIT_UNREADABLE;
     case "verify":
       return verifyFiles(request, environment);

@@ -234,7 +234,9 @@ test("an unreadable file is reported on the standard error", async () => {
     out: "",
     err: "agent-verify: missing.json: no such file\n",
   });
-  expect((await run("--unknown")).err).toMatch(/^agent-verify: .*--unknown.*\n\nagent-verify \[/);
+  expect((await run("--unknown")).err).toMatch(
+    /^agent-verify: .*--unknown.*\ntry agent-verify --help\n$/,
+  );
 });
 
 describe("D8: the option --succession", () => {

@@ -10,9 +10,13 @@ export interface LogOptionTexts {
   readonly quorum?: string | undefined;
 }
 
+/** The options of a verification, or the option that is wrong and a sentence about it. */
 export type ParseLogOptionsResult =
   | { readonly ok: true; readonly options: LogOptions }
   | { readonly ok: false; readonly option: keyof LogOptionTexts; readonly message: string };
+
+const LOG_RULE =
+  "takes the verifier key of a log: log.vkey in the relay's /.well-known/agent-relay.json";
 
 /**
  * Parses the verifier keys of a log and its witnesses (C2SP signed-note) and the quorum, from 1 to the
@@ -21,7 +25,7 @@ export type ParseLogOptionsResult =
  */
 export function parseLogOptions(texts: LogOptionTexts): ParseLogOptionsResult {
   const log = texts.log === undefined ? undefined : parseVerifierKey(texts.log, KEY_TYPES.log);
-  if (log?.ok === false) return refuse("log", "takes the verifier key of a log");
+  if (log?.ok === false) return refuse("log", LOG_RULE);
   const keys = texts.witness?.map((text) => parseVerifierKey(text, KEY_TYPES.witness)) ?? [];
   const witnesses = keys.flatMap((parsed) => (parsed.ok ? [parsed.key] : []));
   if (witnesses.length < keys.length) {

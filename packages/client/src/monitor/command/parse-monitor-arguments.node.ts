@@ -57,7 +57,7 @@ export function parseMonitorArguments(args: readonly string[]): MonitorRequest {
     });
     if (values.help) return { ask: "help" };
     const log = parseVerifierKey(values.log ?? "", KEY_TYPES.log);
-    if (!log.ok) return refuse("--log takes the verifier key of a log");
+    if (!log.ok) return refuse(LOG_RULE);
     const prefix = parsePrefix(values.url ?? "");
     if (prefix === null) return refuse("--url takes an http or https URL without a final slash");
     if (values.state === undefined) return refuse("--state takes a file");
@@ -88,6 +88,9 @@ export function parseMonitorArguments(args: readonly string[]): MonitorRequest {
     throw error;
   }
 }
+
+const LOG_RULE =
+  "--log takes the verifier key of a log: log.vkey in the relay's /.well-known/agent-relay.json";
 
 function parseWitness(text: string) {
   const [vkey = "", url = "", ...more] = text.split(" ");

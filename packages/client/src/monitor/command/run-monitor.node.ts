@@ -33,7 +33,8 @@ export async function runMonitor(
     return EXIT_QUIET;
   }
   if (request.ask === "refused") {
-    environment.err(`agent-monitor: ${request.message}\n\n${USAGE}`);
+    // The whole help would hide the fault.
+    environment.err(`agent-monitor: ${request.message}\ntry agent-monitor --help\n`);
     return EXIT_USAGE;
   }
   try {
