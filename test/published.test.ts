@@ -40,6 +40,43 @@ function listPackagesInTypes(folder: string): string[] {
   return [...packages];
 }
 
+/** Finds the declaration of a name in a file or the files that it exports from; undefined if it is from elsewhere. */
+function findDeclaration(name: string, file: string): string | undefined {
+  const text = readFileSync(file, "utf8");
+  const kinds = "function|const|type|interface|class";
+  const at = new RegExp(`export (declare )?(abstract )?(${kinds}) ${name}\\b`).exec(text)?.index;
+  if (at !== undefined) return text.slice(0, at);
+  for (const [, names = "", from = ""] of text.matchAll(
+    /export (?:type )?\{([^}]*)\} from "([^"]+)"/g,
+  )) {
+    const pairs = names.split(",").map((each) =>
+      each
+        .trim()
+        .replace(/^type /, "")
+        .split(" as "),
+    );
+    const [own] = pairs.find((pair) => pair.at(-1) === name) ?? [];
+    if (own === undefined || !from.startsWith(".")) continue;
+    return findDeclaration(own, join(dirname(file), from.replace(/\.[jt]s$/, ".d.ts")));
+  }
+  return undefined;
+}
+
+/** Lists the names that an entry point exports without a sentence about them. */
+function listUndocumented(folder: string): string[] {
+  const entries = Object.values(readManifest(folder).exports).flatMap((target) =>
+    typeof target === "string" ? [] : [join(folder, target.types)],
+  );
+  return entries.flatMap((entry) => {
+    const lists = readFileSync(entry, "utf8").matchAll(/export (?:type )?\{([^}]*)\}/g);
+    const names = [...lists].flatMap(([, list = ""]) => list.split(","));
+    return names
+      .map((each) => each.trim().split(/ /).at(-1) ?? "")
+      .filter((name) => name !== "")
+      .filter((name) => findDeclaration(name, entry)?.trimEnd().endsWith("*/") === false);
+  });
+}
+
 /** Whether a project that installs the package also gets the types of the other one. */
 function hasTypesOf(name: string, folder: string): boolean {
   const { dependencies = {} } = readManifest(folder);
@@ -57,6 +94,14 @@ describe.each(published.map((folder) => [folder.slice(root.length), folder]))("%
     const mentioned = listPackagesInTypes(folder);
     expect(mentioned.filter((name) => !hasTypesOf(name, folder))).toEqual([]);
   });
+
+  // The schemas of the wire describe themselves in the OpenAPI document; the apps are used as commands.
+  it.skipIf(!isBuilt || folder.endsWith("/wire") || folder.includes("/apps/"))(
+    "the package's types have a sentence about each name that they export",
+    () => {
+      expect(listUndocumented(folder)).toEqual([]);
+    },
+  );
 
   it.skipIf(!isBuilt)(
     "the package can be imported by every tool according to publint",

@@ -11,6 +11,8 @@ export const transactionTypes = [
   "settlement_credit",
   "fee",
 ] as const;
+
+/** The type of a posting, as statements show it. */
 export type TransactionType = (typeof transactionTypes)[number];
 
 /** One side of a movement: `amount` micro-units into the account, or out of it if negative. */

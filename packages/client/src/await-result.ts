@@ -3,6 +3,7 @@ import { createEnvironment, type Environment } from "./environment.ts";
 import type { RelayClient } from "./relay-client.ts";
 import { checkResult, type CheckedResult } from "./results/check-result.ts";
 
+/** The task to wait for, and how its receipt is verified. */
 export interface AwaitResultOptions extends Partial<Omit<Environment, "fetch">> {
   /** The agent that the task was submitted to. */
   readonly agentId: string;

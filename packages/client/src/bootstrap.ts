@@ -12,6 +12,7 @@ import { createEnvironment, type Environment } from "./environment.ts";
 import type { CallRefusal } from "./calls/refusal.ts";
 import type { DeviceIdentity } from "./tokens/token-source.ts";
 
+/** The relay to join and the key of the agent. */
 export interface BootstrapOptions extends Partial<Environment> {
   readonly baseUrl: string;
   /** A UUID; by default the version 8 UUID that is derived from the key. */

@@ -10,6 +10,7 @@ import type { RelayClient } from "./relay-client.ts";
 import { fetchListedPrice } from "./fetch-listed-price.ts";
 import { retry, retryRepeatable, toPerCallOptions, type RetryOptions } from "./calls/retry.ts";
 
+/** The task to delegate, its greatest price, and how long to wait. */
 export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   /** The target agent; with `requiredCapabilities` the relay may assign another one. */
   readonly agentId: string;

@@ -18,6 +18,7 @@ const FINAL_EVENT_TYPES: ReadonlySet<string> = new Set<TaskEvent["type"]>([
   "expired",
 ]);
 
+/** The task to follow, and the caller that follows it. */
 export interface FollowTaskOptions extends Partial<Environment> {
   /** The relay's address, http or https, with or without a path of its own. */
   readonly baseUrl: string;
@@ -31,6 +32,7 @@ export interface FollowTaskOptions extends Partial<Environment> {
   readonly signal?: AbortSignal;
 }
 
+/** An event of a task, or the refusal that ends the stream. */
 export type FollowedEvent =
   | { readonly ok: true; readonly event: Received<typeof TaskEvent> }
   | CallRefusal;

@@ -14,6 +14,7 @@ import type { PerCallOptions, RelayClient } from "./relay-client.ts";
 import { retryRepeatable, type RetryOptions } from "./calls/retry.ts";
 import { buildReputationSubject, buildTrustSubject } from "./results/credential-subjects.ts";
 
+/** The agent that issues credentials about its executors. */
 export interface RecommenderOptions extends Partial<Omit<Environment, "fetch">> {
   /** The delegating agent, which issues credentials about its executors. */
   readonly agentId: string;

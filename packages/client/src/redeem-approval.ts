@@ -2,6 +2,7 @@ import { type Approval, type Quorum, type Received, verifyQuorum } from "@agent/
 import { refusal, type CallRefusal } from "./calls/refusal.ts";
 import type { PerCallOptions, RelayClient } from "./relay-client.ts";
 
+/** The call that the approvers of a quorum have approved. */
 export interface ApprovedCall {
   /** The agent that makes the call. */
   readonly agentId: string;

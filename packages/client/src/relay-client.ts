@@ -12,6 +12,7 @@ import { refusal, type CallRefusal } from "./calls/refusal.ts";
 import { createRelayAudience } from "./tokens/relay-audience.ts";
 import { createTokenSource, type Credentials } from "./tokens/token-source.ts";
 
+/** The relay of a client, and the caller that it acts for. */
 export interface RelayClientOptions extends Partial<Environment> {
   /** The relay's address, http or https, with or without a base path. */
   readonly baseUrl: string;
@@ -23,6 +24,7 @@ export interface RelayClientOptions extends Partial<Environment> {
   readonly timeoutMs?: number;
 }
 
+/** The options of one call of a client. */
 export interface PerCallOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -35,6 +37,7 @@ type Method<O extends Operation> =
     ? (request?: CallRequest<O>, perCall?: PerCallOptions) => Promise<CallResult<O>>
     : (request: CallRequest<O>, perCall?: PerCallOptions) => Promise<CallResult<O>>;
 
+/** A bearer token, or the refusal for which there is none. */
 export type Bearer =
   /** `audience` is the DID that a signed token is addressed to; the master token has none. */
   { readonly ok: true; readonly token: string; readonly audience?: string } | CallRefusal;

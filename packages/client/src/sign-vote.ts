@@ -1,6 +1,7 @@
 import { signJson } from "@agent/crypto";
 import { buildApprovalVote, type ApprovalDecision, type ApprovalSubject } from "@agent/wire";
 
+/** The vote of an approver, and the key that signs it. */
 export interface SignVoteOptions {
   readonly approverId: string;
   /** The seed of the key that the quorum names for the approver, 32 bytes; mostly its own. */

@@ -6,6 +6,7 @@ import {
   type VerifiablePresentation,
 } from "./schema.ts";
 
+/** The content of a presentation and the key that signs it. */
 export interface CreatePresentationOptions {
   /** At most 256. They are included as they are; the verifier checks them. */
   readonly credentials: readonly VerifiableCredential[];

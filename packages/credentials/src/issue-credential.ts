@@ -6,6 +6,7 @@ import { CREDENTIAL_LIMITS } from "./limits.ts";
 import { CREDENTIALS_CONTEXT, type VerifiableCredential } from "./schema.ts";
 import { type CredentialSubject, type CredentialType, SUBJECT_SCHEMAS } from "./subjects.ts";
 
+/** The content of a credential and the key that signs it. */
 export interface IssueCredentialOptions<Type extends CredentialType> {
   readonly type: Type;
   readonly subject: CredentialSubject<Type>;

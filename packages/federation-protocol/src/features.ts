@@ -15,6 +15,8 @@ export const FEDERATION_FEATURES = [
   "cancel",
   "agent_succession",
 ] as const;
+
+/** The name of a feature. */
 export type FederationFeature = (typeof FEDERATION_FEATURES)[number];
 
 /** Returns the known features in `named`, because a peer may name any number of others. */

@@ -6,6 +6,7 @@ import { isIP } from "node:net";
  */
 export type NetworkSize = "address" | "/64" | "/56" | "/48";
 
+/** A network by which the requests of an address are counted. */
 export interface CountedNetwork {
   readonly name: string;
   readonly size: NetworkSize;

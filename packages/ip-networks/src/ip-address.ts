@@ -1,5 +1,6 @@
 import { BlockList, isIP, SocketAddress } from "node:net";
 
+/** A network: its address and the number of bits that all addresses in it share. */
 export interface Cidr {
   readonly network: string;
   readonly prefix: number;

@@ -31,6 +31,7 @@ const payloads = {
   goal_completed: v.object({ status: v.optional(oneOf(LEDGER_STATUSES)) }),
 };
 
+/** The name of an event type (specification, Ledger timeline event types). */
 export type LedgerEventType = keyof typeof payloads;
 
 /** The eleven event types, in the order of the specification's table. */

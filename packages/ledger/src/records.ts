@@ -16,12 +16,14 @@ export interface GoalRecords {
   readonly events: readonly EventRecord[];
 }
 
+/** A goal as a relay stores it; times are in ms since the epoch by the relay's clock. */
 export interface GoalRecord {
   readonly started_at?: number | null | undefined;
   readonly completed_at?: number | null | undefined;
   readonly status?: LedgerStatus | undefined;
 }
 
+/** A plan of the goal as a relay stores it; `created_at` is in ms since the epoch by the relay's clock. */
 export interface PlanRecord {
   readonly plan_id: string;
   readonly title: string;
@@ -30,6 +32,10 @@ export interface PlanRecord {
   readonly steps: readonly LedgerStep[];
 }
 
+/**
+ * A task that the agent delegated for the goal, with its receipt; `submitted_at` is in ms since the epoch
+ * by the relay's clock.
+ */
 export interface DelegatedTask {
   readonly task_id: string;
   readonly step_id?: string | null | undefined;
@@ -39,6 +45,7 @@ export interface DelegatedTask {
   readonly receipt_hash?: string | undefined;
 }
 
+/** An event of the goal as a relay stores it; `timestamp` is in ms since the epoch by the relay's clock. */
 export interface EventRecord {
   readonly type: string;
   readonly timestamp: number;

@@ -22,11 +22,13 @@ export interface Contradiction<Code extends string = GoalContradiction | StepCon
   readonly path: string;
 }
 
+/** The codes of the differences that `crossCheckGoal` finds. */
 export type GoalContradiction =
   | "ledger.goal_mismatch"
   | "ledger.plan_mismatch"
   | "ledger.status_mismatch";
 
+/** The codes of the differences that `crossCheckSteps` finds. */
 export type StepContradiction =
   | "ledger.step_repeated"
   | "ledger.step_missing"

@@ -50,6 +50,8 @@ export interface RoutingRecord {
 
 /** The most candidates of which a record keeps all, and the number that an excerpt keeps. */
 export const MAX_RECORDED_CANDIDATES = 1_000;
+
+/** The number of best candidates that a record keeps of more than 1000. */
 export const EXCERPT_CANDIDATES = 100;
 
 /** Options of `rankAndRecord`. */

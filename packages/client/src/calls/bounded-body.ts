@@ -1,3 +1,4 @@
+/** The greatest length in bytes of a body that is read, and the errors of its reader. */
 export interface BodyBounds {
   readonly maxBytes: number;
   /** Creates the error that the reader of a longer body receives. */

@@ -12,6 +12,7 @@ import { refusal, type CallRefusal } from "./refusal.ts";
 
 export const CALL_TIMEOUT_MS = 30_000;
 
+/** The options of a call of an operation. */
 export interface CallOptions {
   /** The relay's address, http or https, with or without a base path. */
   readonly baseUrl: string;
@@ -27,12 +28,14 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
 }
 
+/** An answer of the relay that is no refusal. */
 export interface CallSuccess<O extends Operation> {
   readonly ok: true;
   readonly status: number;
   readonly body: Result<O>;
 }
 
+/** The answer of the relay, or the refusal. */
 export type CallResult<O extends Operation> = CallSuccess<O> | CallRefusal;
 
 /**

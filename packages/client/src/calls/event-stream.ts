@@ -7,6 +7,7 @@ import { refusal, type CallRefusal } from "./refusal.ts";
 // The relay sends something every 15 s; after two missed signals and a margin the connection is dead.
 const SILENCE_TIMEOUT_MS = 2.5 * limits.streamKeepAliveMs;
 
+/** The options of a stream of events. */
 export interface StreamOptions {
   readonly url: string;
   readonly token: string;
@@ -18,6 +19,7 @@ export interface StreamOptions {
   readonly onRetry: (ms: number) => void;
 }
 
+/** The next message of a stream, or its end. */
 export type StreamResult =
   | { readonly ok: true; readonly message: EventSourceMessage }
   /** No event is left. */

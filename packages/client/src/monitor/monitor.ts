@@ -32,6 +32,7 @@ import {
   type ShownWitness,
 } from "./signed-heads.ts";
 
+/** The log that a monitor checks, and what it knows of. */
 export interface MonitorOptions extends Partial<Pick<Environment, "fetch" | "now" | "schedule">> {
   /** The URL below which the log has its paths, without a final slash. */
   readonly prefix: string;
@@ -48,6 +49,7 @@ export interface MonitorOptions extends Partial<Pick<Environment, "fetch" | "now
   readonly report: (alarms: readonly MonitorAlarm[]) => void | Promise<void>;
 }
 
+/** Every reason for which a monitor raises an alarm. */
 export type MonitorAlarmCode =
   | CheckpointRefusal
   | EntryAlarmCode
@@ -56,6 +58,7 @@ export type MonitorAlarmCode =
   | "monitor.bad_tile"
   | "monitor.stale";
 
+/** A finding that the owner of the monitor must look at. */
 export interface MonitorAlarm {
   readonly code: MonitorAlarmCode;
   /** The index of the entry, if the alarm is about one. */
@@ -64,6 +67,7 @@ export interface MonitorAlarm {
   readonly evidence?: readonly [string, string];
 }
 
+/** The findings of one round, or the reason for which the log could not be read. */
 export type MonitorResult =
   | {
       readonly ok: true;

@@ -5,6 +5,7 @@ import { decideReconnection, noFailures, type SocketEnd } from "./decide-reconne
 import type { Bearer } from "../relay-client.ts";
 import { openConnection, type SendResult, type SocketConnection } from "./socket-connection.ts";
 
+/** The relay and the device of a real-time connection, and the functions that it calls. */
 export interface SocketOptions extends Partial<Omit<Environment, "fetch">> {
   readonly baseUrl: string;
   readonly agentId: string;
@@ -20,6 +21,7 @@ export interface SocketOptions extends Partial<Omit<Environment, "fetch">> {
   readonly onRefused?: (end: SocketEnd) => void;
 }
 
+/** The real-time connection of a device, which reconnects by itself. */
 export interface AgentSocket {
   /**
    * Sends a message. Refused with `socket.not_ready` before the relay's `ready` and between connections,

@@ -11,6 +11,7 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 const SILENCE_TIMEOUT_MS = 2.5 * limits.socketPingMs;
 const TOKEN_CHECK_INTERVAL_MS = 30_000;
 
+/** Whether a message was sent, or the code of the refusal. */
 export type SendResult =
   | { readonly ok: true }
   | {

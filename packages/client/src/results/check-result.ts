@@ -29,6 +29,7 @@ export interface ProvenResult {
   readonly task: Received<typeof Task>;
 }
 
+/** A result whose receipt was verified, or the refusal. */
 export type CheckedResult = ProvenResult | (CallRefusal & { readonly verdict?: ReceiptVerdict });
 
 export interface ExpectedResult {

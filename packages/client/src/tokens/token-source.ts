@@ -6,6 +6,7 @@ import { mintToken } from "./token.ts";
 /** The caller: an agent's device, which signs its own tokens, or the operator. */
 export type Credentials = DeviceIdentity | { readonly masterToken: string };
 
+/** The ids of an agent and its device, and the key of the device. */
 export interface DeviceIdentity {
   readonly agentId: string;
   readonly deviceId: string;

@@ -3,6 +3,7 @@ import { errors as jose, jwtVerify, SignJWT } from "jose";
 import { parseToken, TOKEN_ALGORITHMS, TOKEN_TYPE } from "./parse-token.ts";
 import { importSigningKey, importVerifyingKey, type TokenKey } from "./token-key.ts";
 
+/** The content of a token, and the key that signs it. */
 export interface MintTokenOptions {
   readonly agentId: string;
   readonly deviceId: string;
@@ -19,6 +20,7 @@ export interface MintTokenOptions {
   readonly jti: string;
 }
 
+/** The content of a verified token. */
 export interface TokenClaims {
   readonly agentId: string;
   readonly deviceId: string;
@@ -30,11 +32,13 @@ export interface TokenClaims {
   readonly jti: string;
 }
 
+/** Every reason for which a token is refused. */
 export type TokenCode = Extract<
   Code,
   "auth.malformed_token" | "auth.expired_token" | "auth.verification_failed"
 >;
 
+/** The refusal of a token. */
 export interface TokenRefusal {
   readonly ok: false;
   readonly code: TokenCode;

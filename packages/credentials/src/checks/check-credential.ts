@@ -5,7 +5,10 @@ import { parseSignedCredential, parseSignedPresentation } from "../parse.ts";
 import { PRESENTATION_CHECKS } from "./presentation-checks.ts";
 import type { CredentialRefusal, PresentationRefusal } from "../refusals.ts";
 
+/** The verdict on a credential; CredentialRefusal lists its codes. */
 export type CredentialVerdict = Verdict<CredentialRefusal>;
+
+/** The verdict on a presentation, with those on its credentials in `nested`. */
 export type PresentationVerdict = Verdict<PresentationRefusal | CredentialRefusal>;
 
 interface CredentialContext {

@@ -4,6 +4,7 @@ import { readFileIfPresent, writePrivateText } from "../private-file.node.ts";
 import { openSealedKey, sealKey } from "./seal.node.ts";
 import { parseSecretKeyHex } from "./secret-key-hex.ts";
 
+/** The 32-byte secret key of a file, or the code of its refusal. */
 export type ReadKeyFileResult =
   | {
       readonly ok: true;
@@ -40,9 +41,10 @@ export async function writeKeyFile(
 }
 
 /**
- * Reads a file of `writeKeyFile`, or one of 64 or 128 hex digits. Refuses a missing file, a sealed
- * file without its passphrase, a wrong passphrase and any other content. Throws other file system
- * errors.
+ * Reads a file of `writeKeyFile`, or one of 64 or 128 hex digits. Refuses a missing file
+ * (`key.file_missing`), a sealed file without its passphrase (`key.passphrase_missing`), a wrong
+ * passphrase or a changed file (`key.passphrase_wrong`), and other content as `parseSecretKeyHex` and
+ * `openSealedKey` do. Throws other file system errors.
  */
 export async function readKeyFile(path: string, passphrase?: string): Promise<ReadKeyFileResult> {
   const text = (await readFileIfPresent(path))?.trim();

@@ -5,6 +5,7 @@ import { assertSecretKey } from "../ed25519/ed25519-rules.ts";
 import { fromBase64Url, toBase64Url } from "../formats.ts";
 import { unlessMalformed } from "../unless-malformed.ts";
 
+/** The 32-byte secret key in a sealed text, or the code of its refusal. */
 export type OpenSealedKeyResult =
   | { readonly ok: true; readonly secretKey: Uint8Array }
   | { readonly ok: false; readonly code: "key.malformed" | "key.passphrase_wrong" };

@@ -3,6 +3,7 @@ import { equalBytes } from "../bytes.ts";
 import { hexToBytes } from "../formats.ts";
 import { unlessMalformed } from "../unless-malformed.ts";
 
+/** The 32-byte secret key of a text, or the code of its refusal. */
 export type SecretKeyResult =
   | { readonly ok: true; readonly secretKey: Uint8Array }
   | { readonly ok: false; readonly code: "key.malformed" | "key.halves_mismatch" };

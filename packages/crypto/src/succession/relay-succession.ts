@@ -17,6 +17,7 @@ export interface RelaySuccessionRecord extends Omit<SuccessionRecord, "agent_id"
   readonly relay_id: string;
 }
 
+/** The content of a relay's succession record and the 32-byte seeds of both keys. */
 export interface SignRelaySuccessionOptions extends Omit<SignSuccessionOptions, "agent_id"> {
   readonly relay_id: string;
 }
@@ -29,8 +30,10 @@ export function signRelaySuccession(options: SignRelaySuccessionOptions): RelayS
 /** The greatest number of keys of a relay, which bounds the records that its peers must read. */
 export const MAX_RELAY_KEYS = 33;
 
+/** The reasons for which a relay's chain is refused. */
 export type RelayChainCode = SuccessionCode | "succession.too_long";
 
+/** The keys of a relay, or the code of the first invalid step and its index. */
 export type RelayChainResult =
   | {
       readonly ok: true;

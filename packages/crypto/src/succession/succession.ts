@@ -21,6 +21,7 @@ export interface SuccessionRecord {
   readonly new_key_signature: string;
 }
 
+/** The content of an agent's succession record and the 32-byte seeds of both keys. */
 export interface SignSuccessionOptions {
   readonly agent_id: string;
   readonly oldSecretKey: Uint8Array;

@@ -6,11 +6,13 @@ import {
   type SuccessionCode,
 } from "./verify-succession.ts";
 
+/** The agent and its first key, of 32 bytes. */
 export interface SuccessionChainOptions {
   readonly agentId: string;
   readonly firstPublicKey: Uint8Array;
 }
 
+/** The keys of an agent, or the code of the first invalid step and its index. */
 export type SuccessionChainResult =
   | {
       readonly ok: true;

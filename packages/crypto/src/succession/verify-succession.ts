@@ -30,6 +30,7 @@ export interface SuccessionContext {
   readonly after?: number;
 }
 
+/** Whether the step is valid, or the code of its refusal. */
 export type SuccessionResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: SuccessionCode };

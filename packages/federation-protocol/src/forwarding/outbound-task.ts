@@ -4,6 +4,7 @@ import type { SettlementTerms } from "../settlement/settlement-terms.ts";
 import { type FederationRefusal, refuse, type ResultCode } from "../refusals.ts";
 import type { RetrySchedule } from "../delivery/retry-schedule.ts";
 
+/** The status of a task by its receipt. */
 export type ReceiptStatus = "completed" | "failed" | "denied";
 
 /**

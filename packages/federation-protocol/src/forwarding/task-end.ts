@@ -49,6 +49,7 @@ export interface NestedReceipt {
   readonly areKeysRegistered: boolean;
 }
 
+/** Every reason for which a receipt inside a result is refused. */
 export type NestedRefusal =
   | "nested.task_not_found"
   | "nested.task_with_peer"

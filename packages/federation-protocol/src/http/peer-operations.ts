@@ -225,4 +225,5 @@ export const peerOperations = {
   }),
 } as const;
 
+/** The type of `peerOperations`. */
 export type PeerOperations = typeof peerOperations;

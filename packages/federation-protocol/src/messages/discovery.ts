@@ -21,6 +21,8 @@ const queryMembers = {
 
 /** The search criteria of a query. */
 export const AgentQuerySchema = v.object(queryMembers);
+
+/** The search criteria of a query. */
 export type AgentQuery = v.InferOutput<typeof AgentQuerySchema>;
 
 /** The body of discover. */
@@ -37,6 +39,8 @@ export const DiscoverySchema = v.object({
   origin_relay: describeAs(uuid, "The id of the relay at which the query began."),
   ...envelope,
 });
+
+/** The body of discover. */
 export type Discovery = v.InferOutput<typeof DiscoverySchema>;
 
 const PriceSchema = v.object({
@@ -93,10 +97,14 @@ export const RemoteAgentSchema = v.object({
     "True if the answering relay knows claims of this id under different keys.",
   ),
 });
+
+/** An agent that a peer knows. */
 export type RemoteAgent = v.InferOutput<typeof RemoteAgentSchema>;
 
 /**
  * The answer to discover. Each entry is checked alone, so that a bad one does not spoil the others.
  */
 export const DiscoveryAnswerSchema = v.object({ agents: v.array(v.unknown()) });
+
+/** The answer to discover; its entries are not checked yet, see `parseEntries`. */
 export type DiscoveryAnswer = v.InferOutput<typeof DiscoveryAnswerSchema>;

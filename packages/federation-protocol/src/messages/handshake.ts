@@ -15,6 +15,8 @@ export const RelayIdentitySchema = v.object({
     "The succession records of the relay's key, oldest first; absent if the key never changed.",
   ),
 });
+
+/** The identity of a relay as its peers know it. */
 export type RelayIdentity = v.InferOutput<typeof RelayIdentitySchema>;
 
 const descriptionMembers = {
@@ -27,6 +29,8 @@ const descriptionMembers = {
 
 /** The body of peer/propose. */
 export const ProposalSchema = v.object({ ...descriptionMembers, nonce_a: hex32, ...envelope });
+
+/** The first message of a handshake. */
 export type Proposal = v.InferOutput<typeof ProposalSchema>;
 
 /** The answer to peer/propose. */
@@ -38,6 +42,8 @@ export const ProposalAnswerSchema = v.object({
     "The Ed25519 signature in base64url of the initiator's relay id, a colon and `nonce_a`.",
   ),
 });
+
+/** The second message of a handshake. */
 export type ProposalAnswer = v.InferOutput<typeof ProposalAnswerSchema>;
 
 /** The body of peer/confirm. */
@@ -46,9 +52,14 @@ export const ConfirmationSchema = v.object({
   challenge_response: signature,
   ...envelope,
 });
+
+/** The third message of a handshake. */
 export type Confirmation = v.InferOutput<typeof ConfirmationSchema>;
 
+/** The answer to the third message of a handshake. */
 export const ConfirmationAnswerSchema = v.object({
   status: describeAs(v.literal("active"), "Always `active`: the two relays are peers."),
 });
+
+/** The answer to the third message of a handshake. */
 export type ConfirmationAnswer = v.InferOutput<typeof ConfirmationAnswerSchema>;

@@ -3,6 +3,7 @@ import { count, describeAs, timestamp } from "@agent/wire/engine";
 import * as v from "valibot";
 import { balance, features, receiver, signature, uuid } from "../fields.ts";
 
+/** The clearing position that a heartbeat states, in USD. */
 export const StatedPositionSchema = v.object({
   amount: describeAs(
     balance,
@@ -13,6 +14,8 @@ export const StatedPositionSchema = v.object({
     "Whether an open task or settlement between the two may still change the amount.",
   ),
 });
+
+/** The clearing position that a heartbeat states, in USD. */
 export type StatedPosition = v.InferOutput<typeof StatedPositionSchema>;
 
 /**
@@ -36,6 +39,8 @@ export const HeartbeatSchema = v.object({
     "The account between the two relays in the books of the sender; absent if the receiver does not read it.",
   ),
 });
+
+/** The body of a heartbeat. */
 export type Heartbeat = v.InferOutput<typeof HeartbeatSchema>;
 
 /**
@@ -48,11 +53,16 @@ export const RemovalSchema = v.object({
   signature,
   to: receiver,
 });
+
+/** The body of a notice that ends the peering. */
 export type Removal = v.InferOutput<typeof RemovalSchema>;
 
+/** The answer to a removal. */
 export const RemovalAnswerSchema = v.object({
   status: describeAs(v.literal("removed"), "Always `removed`: the peering has ended."),
 });
+
+/** The answer to a removal. */
 export type RemovalAnswer = v.InferOutput<typeof RemovalAnswerSchema>;
 
 /** The answer of `GET /federation/v1/peers`. */

@@ -30,6 +30,8 @@ const settlementMembers = {
  * and `timestamp` (of the attempt) are in ms since the epoch, by the sender's clock.
  */
 export const SettlementForwardSchema = v.object({ ...settlementMembers, ...envelope, signature });
+
+/** The body of a settlement. */
 export type SettlementForward = v.InferOutput<typeof SettlementForwardSchema>;
 
 /** The receiver's fee and what it pays out; repetitions get the same answer. */
@@ -42,6 +44,8 @@ export const SettlementAnswerSchema = v.object({
     "The amount that the receiver passes on, to the agent or to the next relay, in USD.",
   ),
 });
+
+/** The receiver's fee and what it pays out, in USD. */
 export type SettlementAnswer = v.InferOutput<typeof SettlementAnswerSchema>;
 
 /**
@@ -52,6 +56,8 @@ export const BookedSettlementSchema = v.object({
   ...settlementMembers,
   status: describeAs(v.literal("settled"), "Always `settled`."),
 });
+
+/** A settlement that the answering relay has booked as its receiver. */
 export type BookedSettlement = v.InferOutput<typeof BookedSettlementSchema>;
 
 /** The answer of `GET /federation/v1/settlements`. */
@@ -61,6 +67,8 @@ export const SettlementListSchema = v.object({
     "The settlements of the calling peer that this relay has booked, newest first.",
   ),
 });
+
+/** The answer of `GET /federation/v1/settlements`. */
 export type SettlementList = v.InferOutput<typeof SettlementListSchema>;
 
 /**
@@ -78,4 +86,6 @@ export const ReportedSettlementsSchema = v.object({
     }),
   ),
 });
+
+/** The settlements that another relay lists. */
 export type ReportedSettlements = v.InferOutput<typeof ReportedSettlementsSchema>;

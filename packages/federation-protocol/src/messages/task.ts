@@ -11,6 +11,8 @@ export const TaskPayloadSchema = v.object({
   required_capabilities: v.optional(capabilities),
   wall_clock_ms: v.optional(count),
 });
+
+/** The task inside a forward. */
 export type TaskPayload = v.InferOutput<typeof TaskPayloadSchema>;
 
 /**
@@ -59,12 +61,17 @@ export const TaskForwardSchema = v.object({
   ...envelope,
   signature,
 });
+
+/** The body of task/forward. */
 export type TaskForward = v.InferOutput<typeof TaskForwardSchema>;
 
+/** The answer to task/forward: the receiving relay has stored the task. */
 export const TaskForwardAnswerSchema = v.object({
   task_id: id,
   status: describeAs(v.literal("pending"), "Always `pending`: the receiver has taken the task."),
 });
+
+/** The answer to task/forward. */
 export type TaskForwardAnswer = v.InferOutput<typeof TaskForwardAnswerSchema>;
 
 /** The body of task/result: the executor's receipt and the sending relay's attestation. */
@@ -79,6 +86,8 @@ export const TaskResultSchema = v.object({
   ),
   ...envelope,
 });
+
+/** The body of task/result. */
 export type TaskResult = v.InferOutput<typeof TaskResultSchema>;
 
 /**
@@ -102,10 +111,14 @@ export const TaskResultAnswerSchema = v.object({
     "The signed settlement of a task that was paid before; only for a peer with the feature `position`.",
   ),
 });
+
+/** The answer to task/result. */
 export type TaskResultAnswer = v.InferInput<typeof TaskResultAnswerSchema>;
 
 /** The body of task/cancel: the relay that sent a task asks its receiver to cancel it. */
 export const TaskCancelSchema = v.object({ task_id: id, origin_relay: uuid, ...envelope });
+
+/** The body of task/cancel. */
 export type TaskCancel = v.InferOutput<typeof TaskCancelSchema>;
 
 /**
@@ -123,4 +136,6 @@ export const TaskCancelAnswerSchema = v.object({
   suite: v.string(),
   signature,
 });
+
+/** The answer to task/cancel. */
 export type TaskCancelAnswer = v.InferInput<typeof TaskCancelAnswerSchema>;

@@ -18,6 +18,7 @@ export function checkEnvelope(
   return { ok: true };
 }
 
+/** The checking relay's own values for `checkEnvelope`. */
 export interface EnvelopeContext {
   /** The id of the relay that checks. */
   readonly self: string;

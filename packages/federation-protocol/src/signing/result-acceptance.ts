@@ -19,6 +19,8 @@ export const ResultAcceptanceSchema = v.object({
   suite: v.literal(SUITE),
   signature,
 });
+
+/** A relay's signed statement that it accepted a result. */
 export type ResultAcceptance = v.InferOutput<typeof ResultAcceptanceSchema>;
 
 /** The result to which an acceptance refers. */

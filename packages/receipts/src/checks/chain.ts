@@ -15,6 +15,7 @@ export interface ChainLink {
   readonly path: readonly number[];
 }
 
+/** The receipts nested in one receipt, as `flattenChain` lists them. */
 export interface ReceiptChain {
   /** The nested receipts down to ten hops, each after the receipt that contains it. */
   readonly links: readonly ChainLink[];

@@ -8,6 +8,7 @@ export interface Edge extends EdgeAttributes {
   readonly to: string;
 }
 
+/** Every reason for which an edge is refused. */
 export type EdgeCode =
   | "edge.id_empty"
   | "edge.trust_invalid"
@@ -15,6 +16,7 @@ export type EdgeCode =
   | "edge.latency_invalid"
   | "edge.reliability_invalid";
 
+/** Whether an edge was added, or the code of its refusal. */
 export type EdgeResult = { ok: true } | { ok: false; code: EdgeCode };
 
 const MAX_SUMMAND = 1e9;

@@ -25,6 +25,7 @@ export function getAlgorithm(priceCap: number | null | undefined, isExcerpt = fa
 
 const SELF = "self";
 
+/** The question that candidates are ranked for. */
 export interface RankOptions {
   readonly graph?: Graph;
   /** The id of the asking agent in the graph; it is shown as "self" and is never chosen. */
@@ -49,6 +50,7 @@ export interface RankOptions {
   readonly onlyEligible?: boolean;
 }
 
+/** A candidate with its score from 0 to 1 and its route. */
 export interface RankedCandidate {
   readonly agent_id: string;
   readonly composite_score: number;
@@ -77,6 +79,7 @@ export interface RoutingChoice {
   readonly alternatives_considered: number;
 }
 
+/** The ranking of all candidates and the choice among them. */
 export interface Ranking {
   /** All candidates, best first; only eligible ones with `onlyEligible`. */
   readonly ranked: RankedCandidate[];

@@ -3,6 +3,7 @@ import { TILE_WIDTH } from "../tree/tile-path.ts";
 
 const LENGTH_BYTES = 2;
 
+/** The entries of a bundle, or the refusal of bytes that are none. */
 export type ParseEntryBundleResult =
   | { readonly ok: true; readonly entries: readonly Uint8Array[] }
   | { readonly ok: false; readonly code: "log.malformed" };

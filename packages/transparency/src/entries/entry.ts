@@ -18,6 +18,7 @@ export const ENTRY_KINDS = {
   relay_key: 11,
 } as const;
 
+/** The name of a kind of entries. */
 export type EntryKind = keyof typeof ENTRY_KINDS;
 
 /** The facts of an entry; a missing one is 16 zero bytes. */
@@ -48,6 +49,7 @@ export interface LogEntry {
   readonly artifactHash: string;
 }
 
+/** An entry, or the refusal of bytes that are none. */
 export type ParseLogEntryResult =
   | { readonly ok: true; readonly entry: LogEntry }
   | { readonly ok: false; readonly code: "log.entry_malformed" };

@@ -13,6 +13,7 @@ export interface ProofFile {
   readonly checkpoint: string;
 }
 
+/** The content of a proof file, or the refusal of a text that is none. */
 export type ParseProofFileResult =
   | ({ readonly ok: true } & ProofFile)
   | { readonly ok: false; readonly code: "log.malformed" };

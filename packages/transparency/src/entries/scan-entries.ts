@@ -12,6 +12,7 @@ export interface WatchList {
   readonly knownRefs: readonly string[];
 }
 
+/** Every reason for which a scan reports an entry. */
 export type EntryAlarmCode =
   | "log.entry_malformed"
   | "monitor.unknown_key"
@@ -25,6 +26,7 @@ export interface EntryAlarm {
   readonly index: number;
 }
 
+/** The findings of a scan, and its state for the next one. */
 export interface ScanResult {
   readonly alarms: readonly EntryAlarm[];
   /** The number of entries of kinds that this version does not know. */

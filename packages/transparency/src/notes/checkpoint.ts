@@ -11,6 +11,10 @@ export interface TreeHead {
   readonly root: Uint8Array;
 }
 
+/**
+ * The head that a checkpoint states, whose signatures are not verified, or the refusal of a text that is
+ * none.
+ */
 export type ParseCheckpointResult =
   | { readonly ok: true; readonly head: TreeHead; readonly note: Note }
   | { readonly ok: false; readonly code: "log.malformed" };

@@ -38,6 +38,7 @@ export interface StatedLog {
   readonly witness: KeyAddress | null;
 }
 
+/** The log that a verified statement names, or the code of its refusal. */
 export type OpenLogStatementResult =
   | ({ readonly ok: true } & StatedLog)
   | { readonly ok: false; readonly code: "log.malformed" | "log.signature_invalid" };

@@ -30,6 +30,7 @@ export interface Note {
   readonly signatures: readonly NoteSignature[];
 }
 
+/** A note whose signatures are not verified, or the refusal of a text that is none. */
 export type ParseNoteResult =
   | { readonly ok: true; readonly note: Note }
   | { readonly ok: false; readonly code: "log.malformed" };

@@ -30,6 +30,7 @@ export type CheckpointRefusal =
   | "log.cosignature_invalid"
   | "log.quorum_missing";
 
+/** The head of a checkpoint that the log's key signed, or the code of its refusal. */
 export type OpenCheckpointResult =
   | {
       readonly ok: true;

@@ -22,6 +22,7 @@ export interface VerifierKey {
   readonly publicKey: Uint8Array;
 }
 
+/** A verifier key, or the refusal of a text that is none. */
 export type ParseVerifierKeyResult =
   | { readonly ok: true; readonly key: VerifierKey }
   | { readonly ok: false; readonly code: "log.malformed" };

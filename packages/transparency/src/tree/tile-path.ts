@@ -14,6 +14,7 @@ export interface TilePath {
   readonly width: number;
 }
 
+/** The tile that a path names, or the refusal of a text that is none. */
 export type ParseTilePathResult =
   | ({ readonly ok: true } & TilePath)
   | { readonly ok: false; readonly code: "log.malformed" };

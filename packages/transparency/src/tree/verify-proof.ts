@@ -4,10 +4,12 @@ import { getEmptyRoot, HASH_BYTES, hashLeaf, hashNode } from "./hash.ts";
 /** No tree of fewer than 2^53 leaves needs more; C2SP allows no more either. */
 export const MAX_PROOF_HASHES = 63;
 
+/** Whether the tree has the leaf at that index, or the code of the refusal. */
 export type InclusionResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: "log.index_out_of_range" | "log.inclusion_invalid" };
 
+/** Whether the newer tree begins with the older one, or the code of the refusal. */
 export type ConsistencyResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: "log.shrunk" | "log.consistency_invalid" };

@@ -21,6 +21,7 @@ export interface AddCheckpoint {
   readonly note: Note;
 }
 
+/** A request to cosign, or the HTTP status and the code of its refusal. */
 export type ParseAddCheckpointResult =
   | { readonly ok: true; readonly request: AddCheckpoint }
   | { readonly ok: false; readonly status: 400; readonly code: "log.malformed" };

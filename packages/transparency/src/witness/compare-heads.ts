@@ -2,6 +2,7 @@ import { equalBytes } from "@agent/crypto";
 import type { TreeHead } from "../notes/checkpoint.ts";
 import { verifyConsistency } from "../tree/verify-proof.ts";
 
+/** Whether both heads can be of one log that only grew, or the code of the refusal. */
 export type CompareHeadsResult =
   | { readonly ok: true }
   | {
