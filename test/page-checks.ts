@@ -5,6 +5,21 @@ import type { Page } from "playwright-core";
 export const getOverflow = (page: Page) =>
   page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
 
+/**
+ * Finds times that break within, and tables that are wider than their place, where a reader does not look for
+ * more to the right.
+ */
+export const findCutTexts = (page: Page) =>
+  page.evaluate<string[]>(`[
+    ...[...document.querySelectorAll("td time")]
+      .filter((time) => !time.textContent.includes(" ") && time.getClientRects().length > 1)
+      .slice(0, 1)
+      .map((time) => "broken: " + time.textContent),
+    ...[...document.querySelectorAll(".scroll")]
+      .filter((table) => table.scrollWidth > table.clientWidth)
+      .map((table) => "cut: " + table.getAttribute("aria-label")),
+  ]`);
+
 /** Runs axe by the debugger, because the policy of the page rightly blocks its script. */
 export async function findBarriers(page: Page): Promise<string[]> {
   const source = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");

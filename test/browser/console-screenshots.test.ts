@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, openBrowser } from "../open-browser.ts";
-import { findBarriers, getOverflow } from "../page-checks.ts";
+import { findBarriers, findCutTexts, getOverflow } from "../page-checks.ts";
 import { startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
 import {
   askForMoney,
@@ -74,7 +74,8 @@ describe.skipIf(executablePath === undefined)(
         await page.waitForSelector(wait, { timeout: 60_000 });
         await waitForParts(page);
         const overflow = await getOverflow(page);
-        faults.push(...(overflow === 0 ? [] : [overflow]), ...(await findBarriers(page)));
+        faults.push(...(overflow === 0 ? [] : [overflow]), ...(await findCutTexts(page)));
+        faults.push(...(await findBarriers(page)));
         // The focus of a person's keyboard is no part of the picture.
         await page.evaluate("document.activeElement.blur()");
         await page.screenshot({ path: join(screenshots, `console-${name}-${width}.png`) });

@@ -273,8 +273,8 @@ test.each([
   await editStored(AGENT_DB_PATH, `UPDATE inspections SET ${change}`);
   t = await startTestRelay({ AGENT_DB_PATH }, 2, t.clock);
   const { body } = await t.asOperator("GET", "/api/v1/admin/reconciliation");
-  const checks = body["checks"] as { name: string }[];
-  expect(checks.find(({ name }) => name === "inspections")).toMatchObject({
+  const checks = body["checks"] as { code: string }[];
+  expect(checks.find(({ code }) => code === "inspection_mismatch")).toMatchObject({
     ok: false,
     ids: [task.task_id],
   });

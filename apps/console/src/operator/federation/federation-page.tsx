@@ -52,10 +52,8 @@ function PeersView() {
               <h2>Peers</h2>
               <PeerTable peers={body.peers} />
             </section>
-            <div class="columns">
-              <PeerMap peers={body.peers} />
-              <OutboxTable />
-            </div>
+            <PeerMap peers={body.peers} />
+            <OutboxTable />
           </>
         )}
       </AnswerView>

@@ -39,7 +39,11 @@ export function AuditPage() {
         columns={[
           { title: "when", cell: ({ at }) => <TimeText at={at} /> },
           { title: "who", cell: ({ actor }) => <Actor actor={actor} /> },
-          { title: "did", cell: ({ action }) => <ForeignLine text={action} max={50} /> },
+          {
+            title: "did",
+            isWord: true,
+            cell: ({ action }) => <ForeignLine text={action} max={50} />,
+          },
           {
             title: "about",
             cell: ({ agent_id }) => (agent_id === null ? "the relay" : <AgentLink id={agent_id} />),

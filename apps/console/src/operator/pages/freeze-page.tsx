@@ -3,7 +3,7 @@ import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { TimeText } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
-import { showText } from "../../shared/format/show-text.ts";
+import { showCount, showText } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { useOverview } from "../console-overview.ts";
@@ -69,9 +69,9 @@ function RunningBox({ overview: { open, money, agents }, onDone }: BoxProps) {
         <strong class="good">The relay is running.</strong> It is not frozen.
       </p>
       <p>
-        A freeze refuses every write of agents until you end it: {open.count} open tasks wait,{" "}
-        {showMoney(money.held)} stay held, and {agents.online} agents online are refused. Reading
-        goes on, and no deadline passes.
+        A freeze refuses every write of agents until you end it. Work waits for{" "}
+        {showCount(open.count, "open task")}, {showMoney(money.held)} stay held, and{" "}
+        {showCount(agents.online, "agent")} online can only read. No deadline passes.
       </p>
       <ActButton
         label="Freeze"
@@ -79,7 +79,7 @@ function RunningBox({ overview: { open, money, agents }, onDone }: BoxProps) {
         question={{
           verb: "Freeze",
           title: "Freeze the relay",
-          consequence: `Every write is refused from now on: ${open.count} open tasks wait and ${showMoney(money.held)} stay held. Callers are told your reason.`,
+          consequence: `Every write is refused from now on: work waits for ${showCount(open.count, "open task")}, and ${showMoney(money.held)} stay held. Callers are told your reason.`,
           typedWord: "freeze",
           run: ({ reason, extras }) => relay.call("freeze", { body: { reason } }, extras),
           describe: () => "The relay is frozen.",

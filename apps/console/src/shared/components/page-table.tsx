@@ -8,6 +8,8 @@ import { PageButtons } from "./page-buttons.tsx";
 export interface TableColumn<Row> {
   readonly title: string;
   readonly isNumber?: boolean;
+  /** Whether its words stay whole, so that the column is as wide as the longest of them. */
+  readonly isWord?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
 }
 
@@ -54,8 +56,8 @@ export function RowTable<Row>({
         <tbody>
           {rows.map((row) => (
             <tr key={rowKey(row)} class={tone?.(row)}>
-              {columns.map(({ title, isNumber, cell }) => (
-                <td key={title} data-title={title} class={isNumber === true ? "number" : undefined}>
+              {columns.map(({ title, isNumber, isWord, cell }) => (
+                <td key={title} data-title={title} class={toClass(isNumber, isWord)}>
                   <span>{cell(row)}</span>
                 </td>
               ))}
@@ -65,6 +67,11 @@ export function RowTable<Row>({
       </table>
     </div>
   );
+}
+
+function toClass(isNumber = false, isWord = false): string | undefined {
+  if (isNumber) return "number";
+  return isWord ? "word" : undefined;
 }
 
 /** A list of the relay that is read page by page. `loadPage` must stay the same while its list does. */

@@ -70,7 +70,11 @@ export const taskChecks: readonly BooksCheck[] = [
     name: "completed priced tasks are settled or about to be",
     find: findUnsettledTasks,
   },
-  { code: "inspection_mismatch", name: "inspections", find: findWrongInspections },
+  {
+    code: "inspection_mismatch",
+    name: "inspections hold what is due until they are settled",
+    find: findWrongInspections,
+  },
   { code: "reserve_leaked", name: "what is reserved for peers is open", find: findLeakedReserves },
   {
     code: "payment_undecided",
