@@ -1,8 +1,10 @@
 import { sha256Hex } from "@agent/crypto";
-import { verifyLedger } from "@agent/ledger";
+import { hashArgs, verifyLedger } from "@agent/ledger";
 import { signReceipt, verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
+import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
+import type { Guard } from "../policy/guard.ts";
 import { createTestGuard } from "../testing/tools/test-guard.ts";
 import { silentLog } from "../log.ts";
 import { createSystemRuntime } from "../runtime.ts";
@@ -15,6 +17,7 @@ import {
   throwingTool,
 } from "../testing/tools/test-tools.ts";
 import { createToolCaller } from "../tools/calling/call-tool.ts";
+import { defineTool } from "../tools/define-tool.ts";
 import { createRegistry, type RegisteredTool } from "../tools/registry.ts";
 import type { DelegateTask } from "./delegation/delegation.ts";
 import { directExecutor } from "./executors/direct.ts";
@@ -30,6 +33,7 @@ interface RunnerOptions {
   readonly taskTimeoutMs?: number;
   readonly delegateTask?: DelegateTask;
   readonly executor?: Executor;
+  readonly guard?: Guard;
   readonly signsLedgers?: boolean;
 }
 
@@ -48,11 +52,7 @@ function signer(tool: RegisteredTool, options: RunnerOptions = {}) {
     deviceId: () => "device-1",
     tools: () => registry.definitions,
     offer: buildTestOffer(registry.definitions),
-    callTool: createToolCaller({
-      registry,
-      guard: createTestGuard(),
-      runtime,
-    }),
+    callTool: createToolCaller({ registry, guard: options.guard ?? createTestGuard(), runtime }),
     executor: options.executor ?? directExecutor,
     delegateTask: options.delegateTask,
     signsLedgers: options.signsLedgers,
@@ -319,6 +319,41 @@ describe("ledgers", () => {
     const signed = await run(relayTask);
     expect(eventsOf(signed)).toEqual(["goal_started", "tool_invoked", "goal_completed"]);
     expect(signed.ledger?.status).toBe("failed");
+  });
+
+  test("a tool whose call waits for an approval at the time limit is stated neither as used nor as invoked", async () => {
+    const guard: Guard = () => new Promise(() => {});
+    const run = signer(shoutTool, { guard, signsLedgers: true, taskTimeoutMs: 20 });
+    const signed = await run(relayTask);
+    expect(signed.receipt.tools_used).toEqual([]);
+    expect(eventsOf(signed)).toEqual(["goal_started", "goal_completed"]);
+  });
+
+  test("a tool is stated with the hash of the arguments that it gets, which the audit log has as well", async () => {
+    const greet = defineTool({
+      name: "greet",
+      description: "",
+      risk: 0,
+      input: v.object({ to: v.optional(v.string(), "all") }),
+      run: ({ to }) => ({ ok: true, data: to }),
+    });
+    const executor: Executor = {
+      async execute(_, toolbox) {
+        const answer = await toolbox.call("greet", undefined);
+        return { status: "completed", result: answer.ok ? answer.data : answer.error };
+      },
+    };
+    const audited: string[] = [];
+    const guard: Guard = (call) => {
+      audited.push(call.argsHash);
+      return createTestGuard()(call);
+    };
+    const { receipt, ledger } = await signer(greet, { executor, guard, signsLedgers: true })(
+      relayTask,
+    );
+    expect(receipt.result).toBe("all");
+    expect(ledger?.timeline[1]?.payload).toMatchObject({ args_hash: hashArgs({ to: "all" }) });
+    expect(audited).toEqual([hashArgs({ to: "all" })]);
   });
 
   test("a tool outside the scope of the delegation is not stated", async () => {

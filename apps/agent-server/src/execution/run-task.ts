@@ -15,7 +15,6 @@ import type { StartedTask } from "./build-receipt.ts";
 import { withDeadline } from "./deadline.ts";
 import type { Delegate, DelegateTask } from "./delegation/delegation.ts";
 import { buildFailedOutcome, type Executor, type Outcome, type Toolbox } from "./executor.ts";
-import { recordCalls } from "./ledger/record-calls.ts";
 import { createTimeline } from "./ledger/timeline.ts";
 import { signWork, type Execution, type SignedWork } from "./sign-work.ts";
 import type { WorkTask } from "./task.ts";
@@ -83,7 +82,6 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
       const delegate =
         delegateTask && createDelegate(delegateTask, { task, caller, signal }, nested);
       const context = { signal, caller, task, ...(delegate !== undefined && { delegate }) };
-      const { now } = runtime;
       const toolbox = createToolbox({
         offered: {
           tools,
@@ -91,11 +89,12 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
           has: (name) => allTools.some((tool) => tool.name === name),
           hasSeveralPrices: offer.hasSeveralPrices,
         },
-        callTool: timeline === undefined ? callTool : recordCalls(callTool, timeline),
+        callTool,
         context,
         rights: task,
         used,
-        now,
+        timeline,
+        now: runtime.now,
       });
       return runExecutor(task, toolbox, signal);
     });

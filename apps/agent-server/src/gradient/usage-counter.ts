@@ -19,8 +19,8 @@ export function createUsageCounter(): UsageCounter {
   let confidence = 0;
 
   return {
-    countToolCalls: (callTool) => async (name, args, context) => {
-      const answer = await callTool(name, args, context);
+    countToolCalls: (callTool) => async (name, args, context, onRun) => {
+      const answer = await callTool(name, args, context, onRun);
       // A call that was refused before it ran is no sign of the tool's quality.
       if (answer.ok || answer.kind === "failed" || answer.kind === "aborted") {
         used.add(name);

@@ -1,4 +1,4 @@
-import { verifyLedger } from "@agent/ledger";
+import { hashArgs, verifyLedger } from "@agent/ledger";
 import { describe, expect, test } from "vitest";
 import { createTestIdentity } from "../../testing/agents/test-identity.ts";
 import { silentLog } from "../../log.ts";
@@ -36,7 +36,7 @@ function ledgerOf(receipt: ReturnType<typeof receiptWith>, calls = 1) {
 function timelineOf(calls: number) {
   const timeline = createTimeline("t", () => 1_500);
   for (let i = 0; i < calls; i++)
-    timeline.beginCall("fetch", { of: "a secret argument" }).end(true);
+    timeline.beginCall("fetch", hashArgs({ of: "a secret argument" }))(true);
   return timeline;
 }
 

@@ -14,7 +14,10 @@ function newToolbox() {
   const used = new Set<string>();
   const toolbox = createToolbox({
     offered: { tools: [], toolsFor: () => [], has: () => true, hasSeveralPrices: false },
-    callTool: async (name) => answers[name] ?? { ok: false, kind: "unknown", error: "" },
+    callTool: async (name, _args, _context, onRun) => {
+      if (name === "ran") onRun?.("hash")?.(true);
+      return answers[name] ?? { ok: false, kind: "unknown", error: "" };
+    },
     context: { caller: owner, signal: new AbortController().signal },
     rights: {},
     used,

@@ -1,3 +1,4 @@
+import { hashArgs } from "@agent/ledger";
 import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../../caller.ts";
 import { createSystemRuntime } from "../../runtime.ts";
@@ -107,6 +108,21 @@ test("an allowed tool runs and returns its result", async () => {
   expect(await call("shout")).toEqual({ ok: true, data: "HELLO" });
 });
 
+test.each(["no-such-tool", "shout", "risky", "failing", "seeing"])(
+  "a run of the tool %s is reported only if its call is allowed, once it begins and once it ends",
+  async (name) => {
+    const events: unknown[] = [];
+    const context = { signal: new AbortController().signal, caller: owner };
+    const args = name === "shout" ? {} : { text: "hello" };
+    const answer = await callTool(name, args, context, (argsHash) => {
+      events.push(argsHash);
+      return (ok) => events.push(ok);
+    });
+    const ran = name === "failing" || name === "seeing";
+    expect(events).toEqual(ran ? [hashArgs(args), answer.ok] : []);
+  },
+);
+
 describe("a tool that does not run", () => {
   test("an unknown tool is named without characters that no name has", async () => {
     const error = 'Unknown tool "no??agent?x"';
@@ -202,9 +218,13 @@ describe("a tool that goes wrong", () => {
 
   test("no tool starts once the signal is aborted", async () => {
     const before = callers.length;
-    const answer = await call("seeing", { text: "" }, { signal: AbortSignal.abort() });
-    expect(answer).toMatchObject({ kind: "aborted" });
-    expect(callers).toHaveLength(before);
+    const context = { signal: AbortSignal.abort(), caller: owner };
+    const begun: string[] = [];
+    const onRun = (argsHash: string) => void begun.push(argsHash);
+    expect(await callTool("seeing", { text: "" }, context, onRun)).toMatchObject({
+      kind: "aborted",
+    });
+    expect([callers.length, begun]).toEqual([before, []]);
   });
 });
 

@@ -1,4 +1,5 @@
-import { canonicalize, sha256Hex } from "@agent/crypto";
+import { unlessMalformed } from "@agent/crypto";
+import { hashArgs } from "@agent/ledger";
 import { limits } from "@agent/wire";
 import { isCallToolResult } from "@modelcontextprotocol/server";
 import type { Guard } from "../../policy/guard.ts";
@@ -22,7 +23,18 @@ const MAX_RICH_BYTES = 8_388_608;
 
 const MAX_FAULT_CHARACTERS = 1_000;
 
-export type CallTool = (name: string, args: unknown, context: ToolContext) => Promise<CallAnswer>;
+/**
+ * Called when a tool begins to run, with the hash of its checked arguments that the audit log states as well.
+ * The returned function is called with the success of the tool when it has answered or was stopped.
+ */
+export type OnRun = (argsHash: string) => ((ok: boolean) => void) | undefined;
+
+export type CallTool = (
+  name: string,
+  args: unknown,
+  context: ToolContext,
+  onRun?: OnRun,
+) => Promise<CallAnswer>;
 
 /**
  * Creates the only entry point to all tools, built-in or not: it finds the tool, checks the
@@ -35,7 +47,7 @@ export function createToolCaller(parts: {
   runtime: Runtime;
 }): CallTool {
   const { registry, guard, runtime } = parts;
-  return async (name, args, context) => {
+  return async (name, args, context, onRun) => {
     const tool = registry.get(name);
     if (tool === undefined) return buildFailure("unknown", `Unknown tool "${toPrintable(name)}"`);
 
@@ -52,7 +64,8 @@ export function createToolCaller(parts: {
 
     const { args: checkedArgs } = checked;
     if (isLarge) await runOtherWork();
-    const argsHash = hashArguments(checkedArgs);
+    // Lone surrogates have no hash, so such a call could not be approved.
+    const argsHash = unlessMalformed(() => hashArgs(checkedArgs));
     if (argsHash === undefined) {
       return buildFailure(
         "invalid",
@@ -66,8 +79,10 @@ export function createToolCaller(parts: {
     const decision = await guard(call);
     if (!decision.ok) return buildFailure(decision.kind, decision.message);
 
+    const recordEnd = signal.aborted ? undefined : onRun?.(argsHash);
     const answer = await runTool(tool, checkedArgs, context);
     decision.recordCompletion(answer.ok);
+    recordEnd?.(answer.ok);
     return answer;
   };
 
@@ -88,18 +103,6 @@ export function createToolCaller(parts: {
       runtime.log("error", "tool.threw", { tool: name, cause: formatCause(cause) });
       return buildFailure("failed", `Tool "${name}" failed`);
     }
-  }
-}
-
-/**
- * Hashes the arguments. Lone surrogates and deep nesting cannot be hashed, so such a call could not
- * be approved.
- */
-function hashArguments(args: JsonObject): string | undefined {
-  try {
-    return sha256Hex(canonicalize(args));
-  } catch {
-    return undefined;
   }
 }
 
