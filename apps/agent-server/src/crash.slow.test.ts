@@ -1,5 +1,14 @@
 import { verifyReceipt } from "@agent/receipts";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -36,6 +45,7 @@ beforeEach(async () => {
       tools: "tools.mjs",
       port: 0,
       syncIntervalMs: 200,
+      ledgers: true,
       listing: { capabilities: ["work"], pricing: [{ capability: "work", unit_cost: 2 }] },
     }),
   );
@@ -52,9 +62,11 @@ async function openRelay(port: number): Promise<void> {
   relay = await startTestRelay(port, { AGENT_DB_PATH: join(folder, "relay.db") });
 }
 
-/** Tasks arrive over MCP through this proxy. */
-async function openProxy(): Promise<string> {
-  const proxy = await startSocketlessProxy(() => relay.url);
+/** Tasks arrive over MCP through this proxy, which sends answers on after `delayAnswer`. */
+async function openProxy(
+  delayAnswer?: (path: string) => Promise<void> | undefined,
+): Promise<string> {
+  const proxy = await startSocketlessProxy(() => relay.url, undefined, delayAnswer);
   closeProxy = proxy.close;
   return proxy.url;
 }
@@ -124,7 +136,7 @@ async function expectPaidOnce({ agentId, publicKey, payerId, taskId }: Job): Pro
 
 test.each([
   ["its socket", async () => relay.url],
-  ["MCP", openProxy],
+  ["MCP", () => openProxy()],
 ])(
   "an agent killed after a task over %s but before its delivery delivers the receipt once after a restart",
   async (_, urlOf) => {
@@ -143,3 +155,63 @@ test.each([
     expect(agent.log().match(/receipt\.delivered/g)).toHaveLength(1);
   },
 );
+
+/** Opens a proxy that keeps the answers to ledgers until it is told to send them on. */
+async function holdLedgerAnswers(): Promise<{ stored: () => number; release: () => void }> {
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  let stored = 0;
+  relayUrl = await openProxy((path) => {
+    if (!path.endsWith("/ledger")) return undefined;
+    stored += 1;
+    return promise;
+  });
+  return { stored: () => stored, release };
+}
+
+/** Expects that the settlement names the ledger that the relay has, and that no other was posted. */
+async function expectLedgerNamed({ agentId, taskId }: Job): Promise<void> {
+  const ledger = await relay.operator.getLedger({ params: { agentId, goalId: taskId } });
+  const settled = await relay.operator.listSettlements({ params: { agentId }, query: {} });
+  if (!ledger.ok || !settled.ok) throw new Error("the relay has no ledger or no settlement");
+  const { content_hash, signature } = ledger.body;
+  expect(signature).toBeDefined();
+  expect(settled.body.settlements).toMatchObject([{ ledger_hash: content_hash }]);
+  expect(agent.log()).toContain("ledger.delivered");
+  expect(agent.log()).not.toContain("ledger.refused");
+}
+
+test("an agent killed between the ledger of a task and its receipt sends both again after a restart", async () => {
+  const ledgers = await holdLedgerAnswers();
+  const job = await begin();
+  writeFileSync(join(folder, "go"), "");
+  await until(() => ledgers.stored() === 1);
+  await agent.kill("SIGKILL");
+  ledgers.release();
+
+  await startAgent();
+  await expectPaidOnce(job);
+  await expectLedgerNamed(job);
+  expect(begun()).toBe(1);
+});
+
+test("an agent killed before the disk keeps its work does it again, and its ledger is the first one", async () => {
+  // Opening a FIFO without a reader waits like a slow disk.
+  const outbox = join(folder, "data", "outbox");
+  mkdirSync(outbox, { recursive: true });
+  execFileSync("mkfifo", [join(outbox, ".gitignore")]);
+  const ledgers = await holdLedgerAnswers();
+  const job = await begin();
+  writeFileSync(join(folder, "go"), "");
+  const signed = join(folder, "data", "signed.log");
+  await until(() => existsSync(signed) && readFileSync(signed, "utf8").endsWith("\n"));
+  // A ledger that did not wait for the disk would have arrived by then.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await agent.kill("SIGKILL");
+  ledgers.release();
+
+  rmSync(outbox, { recursive: true });
+  await startAgent();
+  await expectPaidOnce(job);
+  await expectLedgerNamed(job);
+  expect(begun()).toBe(2);
+});

@@ -15,11 +15,19 @@ function refusal(status: number, code: string, retryAfterSeconds?: number): Call
 const accepted: SendReceiptResult = { ok: true, status: "completed" };
 const lost = refusal(0, "network.unreachable");
 
+function refuseOnAbort(signal: AbortSignal): Promise<CallRefusal> {
+  return new Promise((resolve) => {
+    const refuse = () => resolve(refusal(0, "network.aborted"));
+    if (signal.aborted) refuse();
+    else signal.addEventListener("abort", refuse);
+  });
+}
+
 function memoryStore() {
   const stored = new Map<string, PendingReceipt>();
   const store = {
     load: async () => [...stored.values()],
-    save: async (pendingReceipt: PendingReceipt) =>
+    save: async (pendingReceipt: PendingReceipt): Promise<void> =>
       void stored.set(pendingReceipt.receipt.task_id, pendingReceipt),
     delete: async (taskId: string) => void stored.delete(taskId),
   };
@@ -31,8 +39,13 @@ function outboxWith(...answers: SendReceiptResult[]) {
   return outboxOf({ receipt: answers });
 }
 
-/** Gives the answers of each document in order, and repeats its last one. */
-function outboxOf(answers: { receipt: SendReceiptResult[]; ledger?: SendReceiptResult[] }) {
+interface Answers {
+  readonly receipt: readonly SendReceiptResult[];
+  readonly ledger?: readonly SendReceiptResult[];
+}
+
+/** Gives the answers of each document in order, and repeats its last one; none to `unanswered`. */
+function outboxOf(answers: Answers, unanswered?: keyof Answers) {
   const { stored, store } = memoryStore();
   const clock = createManualClock();
   const start = clock.now();
@@ -49,9 +62,10 @@ function outboxOf(answers: { receipt: SendReceiptResult[]; ledger?: SendReceiptR
     sender: {
       post: async () => {
         tries.push(clock.now() - start);
-        return answer("receipt");
+        return unanswered === "receipt" ? new Promise(() => {}) : answer("receipt");
       },
-      postLedger: async () => answer("ledger"),
+      postLedger: async (_, { signal }) =>
+        unanswered === "ledger" ? refuseOnAbort(signal) : answer("ledger"),
     },
     store,
     runtime: {
@@ -150,14 +164,56 @@ describe("a refusal", () => {
   });
 });
 
-test("a stopping agent continues to post only for its grace period", async () => {
-  const { clock, deliver, outbox, tries } = outboxWith(lost);
-  await deliver("t");
-  const stopped = outbox.stop(1_000);
-  await clock.advance(1_000);
-  await stopped;
-  await clock.advance(60_000);
-  expect(tries).toEqual([0, 499]);
+describe("a stopping agent", () => {
+  test("a stopping agent continues to post only for its grace period", async () => {
+    const { clock, deliver, outbox, tries } = outboxWith(lost);
+    await deliver("t");
+    const stopped = outbox.stop(1_000);
+    await clock.advance(1_000);
+    await stopped;
+    await clock.advance(60_000);
+    expect(tries).toEqual([0, 499]);
+  });
+
+  test("a stopping agent does not wait beyond its grace period for a relay that does not answer a receipt", async () => {
+    const { clock, deliver, outbox, stored } = outboxOf({ receipt: [] }, "receipt");
+    await deliver("t");
+    let hasStopped = false;
+    void outbox.stop(1_000).then(() => (hasStopped = true));
+    await clock.advance(1_000);
+    expect(hasStopped).toBe(true);
+    expect([...stored.keys()]).toEqual(["t"]);
+  });
+
+  test("a stopping agent does not wait for a ledger whose receipt is decided", async () => {
+    const busy = [refusal(429, "rate.exceeded", 30)];
+    const { clock, deliverWithLedger, outbox, stored } = outboxOf({
+      receipt: [accepted],
+      ledger: busy,
+    });
+    await deliverWithLedger("t");
+    let hasStopped = false;
+    void outbox.stop(1_000).then(() => (hasStopped = true));
+    await clock.advance(0);
+    expect(hasStopped).toBe(true);
+    expect(stored.get("t")).toHaveProperty("ledger");
+  });
+
+  test("a stopping agent posts a receipt although its relay does not answer the ledger before it", async () => {
+    const { clock, deliverWithLedger, events, outbox, stored } = outboxOf(
+      { receipt: [accepted] },
+      "ledger",
+    );
+    await deliverWithLedger("t");
+    let hasStopped = false;
+    void outbox.stop(1_000).then(() => (hasStopped = true));
+    await clock.advance(499);
+    expect(events).toEqual([]);
+    await clock.advance(1);
+    expect(hasStopped).toBe(true);
+    expect(events).toContain("receipt.delivered");
+    expect(stored.get("t")).toHaveProperty("ledger");
+  });
 });
 
 describe("storage of a receipt", () => {
@@ -228,6 +284,27 @@ describe("a ledger", () => {
     expect(posted).toEqual(["ledger", "receipt"]);
     expect(events).toEqual(["ledger.delivered", "receipt.delivered"]);
     expect(stored.size).toBe(0);
+  });
+
+  test("a ledger waits for the disk, because an agent that is killed before would sign another one", async () => {
+    const { clock, deliver, deliverWithLedger, posted, store } = outboxOf({ receipt: [accepted] });
+    const disk = Promise.withResolvers<void>();
+    store.save = () => disk.promise;
+    await deliverWithLedger("t");
+    expect(posted).toEqual([]);
+    await deliver("u");
+    expect(posted).toEqual(["receipt"]);
+    disk.resolve();
+    await clock.advance(0);
+    expect(posted).toEqual(["receipt", "ledger", "receipt"]);
+  });
+
+  test("a ledger that the disk does not keep is left out, and its receipt is posted", async () => {
+    const { deliverWithLedger, events, posted, store } = outboxOf({ receipt: [accepted] });
+    store.save = () => Promise.reject(new Error("ENOSPC"));
+    await deliverWithLedger("t");
+    expect(posted).toEqual(["receipt"]);
+    expect(events).toEqual(["receipt.not_kept", "ledger.left_out", "receipt.delivered"]);
   });
 
   test("a ledger that the relay refuses for good does not hold up its receipt", async () => {

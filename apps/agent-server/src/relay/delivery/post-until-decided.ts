@@ -9,6 +9,8 @@ import type { SendReceiptResult } from "./receipt-sender.ts";
 export interface Document {
   readonly name: "ledger" | "receipt";
   readonly post: () => Promise<SendReceiptResult>;
+  /** Called when the relay has accepted the document or refused it for good. */
+  readonly onDecided?: () => void;
 }
 
 interface PostOptions {
@@ -39,8 +41,12 @@ export async function postUntilDecided(
     for (const document of undecided) {
       const answer = await document.post();
       logAnswer(answer, { name: document.name, taskId, runtime });
-      if (answer.ok || isFinalRefusal(answer)) undecided.delete(document);
-      else refusal = answer;
+      if (answer.ok || isFinalRefusal(answer)) {
+        undecided.delete(document);
+        document.onDecided?.();
+      } else {
+        refusal = answer;
+      }
     }
     if (refusal === undefined) return true;
     const isLate = [...undecided].every(({ name }) => name === "ledger");

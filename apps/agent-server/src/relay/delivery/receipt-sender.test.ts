@@ -34,6 +34,7 @@ function posting(options: { ready: boolean; joined?: boolean; missing?: string }
 }
 
 const receipt = buildTestReceipt("t");
+const { signal } = new AbortController();
 
 /** Creates a sender whose ledgers the relay stores; `given` are the options of each attempt. */
 function createLedgerSender(now: () => number) {
@@ -57,8 +58,8 @@ test("E16: ledgers use at most a third of what the relay lets one address write"
   let now = 1_000_000;
   const { given, postLedger } = createLedgerSender(() => now);
   const postMany = async () => {
-    for (let i = 0; i < 40; i++) await postLedger(buildTestLedger("t"), undefined);
-    return postLedger(buildTestLedger("t"), undefined);
+    for (let i = 0; i < 40; i++) await postLedger(buildTestLedger("t"), { signal });
+    return postLedger(buildTestLedger("t"), { signal });
   };
   expect(await postMany()).toMatchObject({ ok: false, status: 429, retryAfterSeconds: 60 });
   expect(given).toHaveLength(limits.tiers.write / 3);
@@ -67,7 +68,7 @@ test("E16: ledgers use at most a third of what the relay lets one address write"
   expect(given).toHaveLength((limits.tiers.write / 3) * 2);
   // The clock jumps back for a day, and the agent must not wait for it.
   now -= 86_400_000;
-  expect(await postLedger(buildTestLedger("t"), undefined)).toMatchObject({ ok: true });
+  expect(await postLedger(buildTestLedger("t"), { signal })).toMatchObject({ ok: true });
 });
 
 test.each([
@@ -78,8 +79,9 @@ test.each([
 ])("E17: a ledger %s is waited for a part of the time that is left", async (_, left, timeoutMs) => {
   const now = 1_000_000;
   const { given, postLedger } = createLedgerSender(() => now);
-  await postLedger(buildTestLedger("t"), left === undefined ? undefined : now + left);
-  expect(given).toEqual([{ timeoutMs }]);
+  const dueAt = left === undefined ? undefined : now + left;
+  await postLedger(buildTestLedger("t"), { dueAt, signal });
+  expect(given).toEqual([{ timeoutMs, signal }]);
 });
 
 describe("a receipt goes", () => {

@@ -19,11 +19,11 @@ export interface ReceiptSender {
   ) => Promise<SendReceiptResult>;
   /**
    * Makes one attempt over HTTP, unless too many ledgers were posted just now. It ends well before `dueAt`, if
-   * that lies ahead, because the receipt that is due then comes after it.
+   * that lies ahead, because the receipt that is due then comes after it, and when `signal` is aborted.
    */
   readonly postLedger: (
     ledger: SignedLedger,
-    dueAt: number | undefined,
+    limits: { readonly dueAt?: number | undefined; readonly signal: AbortSignal },
   ) => Promise<SendReceiptResult>;
   /** Receives the relay's messages on the socket. */
   readonly onMessage: (message: ServerMessage) => void;
@@ -89,14 +89,14 @@ export function createReceiptSender(parts: {
   return {
     post: async (receipt, agentId) =>
       (await sendOverSocket(receipt)) ?? (await sendOverHttp(receipt, agentId)),
-    async postLedger(ledger, dueAt) {
+    async postLedger(ledger, { dueAt, signal }) {
       const relay = client();
       if (relay === undefined) return NOT_REACHED_REFUSAL;
       if (!ledgerPace.isFree()) return PACED_REFUSAL;
       ledgerPace.count();
       const request = { params: { agentId: self }, body: ledger };
       const timeoutMs = calculateLedgerTimeout(dueAt, runtime.now());
-      const answer = await relay.storeLedger(request, { timeoutMs });
+      const answer = await relay.storeLedger(request, { timeoutMs, signal });
       return answer.ok ? { ok: true, status: "stored" } : answer;
     },
     onDown() {

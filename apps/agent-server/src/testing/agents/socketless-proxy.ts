@@ -6,13 +6,18 @@ export interface SocketlessProxy {
   readonly close: () => void;
 }
 
+type Delay = (path: string) => Promise<void> | undefined;
+
+const noDelay: Delay = () => undefined;
+
 /**
  * Starts a proxy for a relay's requests but not its sockets, so that tasks arrive over MCP. A request is
- * sent on after `delay`, which may never resolve.
+ * sent on after `delay`, and its answer after `delayAnswer`; they may never resolve.
  */
 export async function startSocketlessProxy(
   getRelayUrl: () => string,
-  delay: (path: string) => Promise<void> | undefined = () => undefined,
+  delay = noDelay,
+  delayAnswer = noDelay,
 ): Promise<SocketlessProxy> {
   const proxy = createServer((request, response) => {
     void text(request).then(async (body) => {
@@ -27,6 +32,7 @@ export async function startSocketlessProxy(
         },
         ...(body !== "" && { body }),
       }).catch(() => new Response(null, { status: 502 }));
+      await delayAnswer(url);
       response.writeHead(answer.status, { "content-type": "application/json" });
       response.end(await answer.text());
     });
