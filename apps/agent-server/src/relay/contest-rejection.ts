@@ -2,6 +2,7 @@ import { sendVerdict, type RelayClient } from "@agent/client";
 import type { Inspection, Received } from "@agent/wire";
 import type { Identity } from "../identity/identity.ts";
 import type { Runtime } from "../runtime.ts";
+import { findInPages } from "./find-in-pages.ts";
 
 /** An owner's order to contest the rejection of this agent's work. */
 export interface ContestOrder {
@@ -67,15 +68,14 @@ async function findRejected(
   { agentId, taskId }: Pick<ContestOrder, "taskId"> & Pick<Identity, "agentId">,
   perCall: { readonly signal?: AbortSignal },
 ): Promise<{ readonly ok: true; readonly rejected: Rejected } | ContestRefusal> {
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = { limit: "200", ...(cursor !== undefined && { cursor }) };
-    const query = { role: "executor", state: "rejected", ...page } as const;
-    const listed = await client.listInspections({ params: { agentId }, query }, perCall);
-    if (!listed.ok) return toRefusal(listed);
-    const rejected = listed.body.inspections.find(({ task_id }) => task_id === taskId);
-    if (rejected !== undefined) return { ok: true, rejected };
-    cursor = listed.body.next_cursor;
-  }
+  const params = { agentId };
+  const rejections = { role: "executor", state: "rejected" } as const;
+  const listed = await findInPages(
+    (page) => client.listInspections({ params, query: { ...rejections, ...page } }, perCall),
+    ({ inspections }) => inspections.find(({ task_id }) => task_id === taskId),
+  );
+  if (!listed.ok) return toRefusal(listed);
+  if (listed.found !== undefined) return { ok: true, rejected: listed.found };
   const message = "No result of this agent for that task is rejected now";
   return { ok: false, code: "inspection.not_found", message };
 }

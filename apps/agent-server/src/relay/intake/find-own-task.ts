@@ -1,5 +1,6 @@
 import type { RelayClient } from "@agent/client";
 import type { ListedTask, Received } from "@agent/wire";
+import { findInPages } from "../find-in-pages.ts";
 
 /**
  * Finds a task that this agent executes, as its relay sees it. A task that was routed here from
@@ -13,14 +14,9 @@ export async function findOwnTask(
   const params = { agentId };
   const answer = await client.getTask({ params: { agentId, taskId }, query: {} });
   if (answer.ok) return answer.body.task;
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const query = { status: "claimed" as const, ...(cursor !== undefined && { cursor }) };
-    const listed = await client.listTasks({ params, query });
-    if (!listed.ok) return undefined;
-    const { tasks, next_cursor } = listed.body;
-    const found = tasks.find(({ task_id }) => task_id === taskId);
-    if (found !== undefined) return found;
-    cursor = next_cursor;
-  }
-  return undefined;
+  const listed = await findInPages(
+    (page) => client.listTasks({ params, query: { status: "claimed", ...page } }),
+    ({ tasks }) => tasks.find(({ task_id }) => task_id === taskId),
+  );
+  return listed.ok ? listed.found : undefined;
 }
