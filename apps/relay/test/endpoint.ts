@@ -57,7 +57,7 @@ type Tool = (args: TaskArguments, signal: AbortSignal) => CallToolResult | Promi
 
 export interface McpEndpoint extends Endpoint {
   readonly calls: TaskArguments[];
-  /** The submitter and the price that the relay stated with each call. */
+  /** The submitter, the price and the time limit that the relay stated with each call. */
   readonly origins: unknown[];
 }
 

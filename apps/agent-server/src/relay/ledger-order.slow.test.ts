@@ -96,15 +96,15 @@ test.each(transports)(
   60_000,
 );
 
-test("E17: an agent that is late only for its ledger is no no-show", async () => {
-  const agent = await startOverSocket(() => new Promise(() => {}));
+/** Submits a paid task of less than the 5 s for a ledger to an agent, and expects that it is paid without a no-show. */
+async function expectInTime(agent: Awaited<ReturnType<typeof startOverMcp>>) {
   closing.push(agent.stop);
   const { agentId } = agent.agent.identity;
   const payer = createTestIdentity().agentId;
   await relay.operator.deposit({ params: { agentId: payer }, body: { amount: 5 } });
   const submitted = await relay.operator.submitTask({
     params: { agentId },
-    body: { prompt: "hi", submitted_by: payer, max_budget: 1, wall_clock_ms: 3_000 },
+    body: { prompt: "hi", submitted_by: payer, max_budget: 1, wall_clock_ms: 4_500 },
   });
   if (!submitted.ok) throw new Error(submitted.message);
   const params = { agentId, taskId: submitted.body.task_id };
@@ -114,4 +114,12 @@ test("E17: an agent that is late only for its ledger is no no-show", async () =>
   const evidence = await relay.operator.getEvidence({ params });
   expect(evidence).toMatchObject({ ok: true, body: { settlements: [{ amount_settled: 1 }] } });
   expect(evidence).not.toHaveProperty("body.no_shows");
+}
+
+test("E17: an agent that is late only for its ledger is no no-show", async () => {
+  await expectInTime(await startOverSocket(() => new Promise(() => {})));
+}, 60_000);
+
+test("E18: an agent that is late only for its ledger is no no-show for a task over MCP", async () => {
+  await expectInTime(await startOverMcp(() => new Promise(() => {})));
 }, 60_000);

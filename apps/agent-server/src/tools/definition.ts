@@ -35,8 +35,8 @@ export interface ToolContext {
   readonly delegate?: Delegate;
   /** Names the request, equal when a client repeats it in its session; absent inside a task. */
   readonly requestKey?: string;
-  /** The submitter and the price of the task that the agent's relay sends by this call. */
-  readonly origin?: Pick<WorkTask, "submittedBy" | "estimatedCost">;
+  /** The submitter, the price and the time limit of the task that the agent's relay sends by this call. */
+  readonly origin?: Pick<WorkTask, "submittedBy" | "estimatedCost" | "wallClockMs">;
   /** Reports progress to an MCP client that requested it; absent otherwise. */
   readonly progress?: (progress: Progress) => void;
 }

@@ -9,6 +9,10 @@ test("E12: the origin of a task is what the agent's relay states, and nothing th
   const stated = { submitted_by: "s", estimated_cost: 0.5 };
   expect(readTaskOrigin(relay, stated)).toEqual({ submittedBy: "s", estimatedCost: 0.5 });
   expect(readTaskOrigin(relay, { estimated_cost: 0 })).toEqual({ estimatedCost: 0 });
+  expect(readTaskOrigin(relay, { estimated_cost: 0, wall_clock_ms: 2_000 })).toEqual({
+    estimatedCost: 0,
+    wallClockMs: 2_000,
+  });
   for (const caller of [owner, agent]) expect(readTaskOrigin(caller, stated)).toBeUndefined();
 });
 

@@ -67,6 +67,7 @@ describe("a task for an agent that has only an endpoint", () => {
     const task = await submitAcceptedTask(t, boss, worker, {
       prompt: "count the words",
       required_capabilities: ["summarise"],
+      wall_clock_ms: 60_000,
     });
     await ended(task);
     expect(endpoint.calls).toEqual([
@@ -76,7 +77,9 @@ describe("a task for an agent that has only an endpoint", () => {
         required_capabilities: ["summarise"],
       },
     ]);
-    expect(endpoint.origins).toEqual([{ submitted_by: boss.agentId, estimated_cost: 2 }]);
+    expect(endpoint.origins).toEqual([
+      { submitted_by: boss.agentId, estimated_cost: 2, wall_clock_ms: 60_000 },
+    ]);
     const { body } = await t.as(boss, "GET", task.path);
     expect(body["receipt"]).toMatchObject({ agent_id: worker.agentId, result: "done" });
     expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);

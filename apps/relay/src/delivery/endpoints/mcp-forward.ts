@@ -220,10 +220,11 @@ function buildArguments(task: TaskRow): Record<string, unknown> {
   };
 }
 
-function buildOrigin({ submitted_by, charge }: TaskRow): TaskOrigin {
+function buildOrigin({ submitted_by, charge, wall_clock_ms }: TaskRow): TaskOrigin {
   return {
     ...(submitted_by !== null && { submitted_by }),
     estimated_cost: toDollars(charge),
+    ...(wall_clock_ms !== null && { wall_clock_ms }),
   };
 }
 
