@@ -13,11 +13,14 @@ export const x402Env = (url: string) => ({
 });
 
 /**
- * The facilitator's reaction to a settlement: it settles, refuses, fails, or settles without an answer, or with
- * one that the payment is not confirmed (and then refuses the same payment, because its nonce is used).
+ * The facilitator's reaction to a settlement: it settles, at once or when the test releases it, refuses, fails
+ * before it settles, or settles without an answer, or with one that the payment is not confirmed (and then
+ * refuses the same payment, because its nonce is used).
  */
 export type FacilitatorMode =
   | "well"
+  | "waiting"
+  | "silent"
   | "refusing"
   | "broken"
   | "silent after settling"
@@ -37,6 +40,10 @@ export interface LocalFacilitator {
   /** Settled authorizations, each with the number of requests for it. */
   readonly settled: Map<string, number>;
   mode: FacilitatorMode;
+  /** The number of settlements that were requested in the mode `waiting` and have no answer yet. */
+  countWaiting(): number;
+  /** Answers them in the mode `well`. */
+  release(): void;
   close(): Promise<void>;
 }
 
@@ -56,6 +63,7 @@ export async function startLocalFacilitator(
   port = 0,
 ): Promise<LocalFacilitator> {
   const settled = new Map<string, number>();
+  const waiting: (() => void)[] = [];
 
   function fault({ paymentPayload, paymentRequirements }: Asked): string | undefined {
     const { authorization: of, signature } = paymentPayload.payload;
@@ -92,6 +100,11 @@ export async function startLocalFacilitator(
         payer: from,
       });
     }
+    if (facilitator.mode === "silent") return void response.destroy();
+    if (facilitator.mode === "waiting") {
+      waiting.push(() => answer(path, asked, response));
+      return undefined;
+    }
     const refusal = facilitator.mode === "refusing" ? "insufficient_funds" : invalidReason;
     if (refusal !== undefined)
       return send({ success: false, errorReason: refusal, transaction: "", network, payer: from });
@@ -121,6 +134,11 @@ export async function startLocalFacilitator(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     settled,
     mode: "well",
+    countWaiting: () => waiting.length,
+    release() {
+      facilitator.mode = "well";
+      for (const answerLater of waiting.splice(0)) answerLater();
+    },
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

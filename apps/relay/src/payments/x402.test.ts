@@ -303,6 +303,61 @@ describe("Settlements without an answer", () => {
   });
 });
 
+describe("Payments that the operator closes while the facilitator is asked", () => {
+  /** Leaves payments of 2 USD without an answer for an hour, and begins to ask for the first of them. */
+  const leaveWithoutAnswer = async (count: number) => {
+    const validBefore = String(Math.floor(s.t.clock.now() / 1_000) + 86_400);
+    s.facilitator.mode = "silent";
+    for (let sent = 0; sent < count; sent += 1) {
+      const headers = await pay({ validBefore });
+      expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
+    }
+    await s.t.clock.advance(3_600_000);
+    const { body } = await s.t.asOperator("GET", "/api/v1/admin/reconciliation");
+    const checks = body["checks"] as { code: string; ids: string[] }[];
+    s.facilitator.mode = "waiting";
+    await s.t.relay.tick();
+    await expect.poll(() => s.facilitator.countWaiting()).toBe(1);
+    return checks.find((check) => check.code === "payment_undecided")?.ids ?? [];
+  };
+  const closeAsFailed = async (id: string) => {
+    const body = { outcome: "failed", reason: "not on the chain" };
+    const path = `/api/v1/admin/payments/${id}/resolve`;
+    expect(await s.t.asOperator("POST", path, body)).toMatchObject({ status: 200 });
+  };
+  const finish = async () => {
+    s.facilitator.release();
+    await s.t.relay.idle();
+  };
+
+  test("A15: a payment that settles after the operator closed it as failed is credited", async () => {
+    const [id = ""] = await leaveWithoutAnswer(1);
+    await closeAsFailed(id);
+    await finish();
+    expect(settledCount()).toBe(1);
+    expect(await s.t.getBalance(s.boss)).toBe(2.5);
+    expect(s.t.listLogged("x402.payment.credited")).toMatchObject([{ correlationId: id }]);
+    await expectConsistentBooks(s.t, { deposits: 2.5 });
+  });
+
+  test("A15: a payment that settles after the operator credited it is credited once", async () => {
+    const [id = ""] = await leaveWithoutAnswer(1);
+    const body = { outcome: "settled", reason: "on the chain" };
+    await s.t.asOperator("POST", `/api/v1/admin/payments/${id}/resolve`, body);
+    await finish();
+    expect(await s.t.getBalance(s.boss)).toBe(2.5);
+    await expectConsistentBooks(s.t, { deposits: 2.5 });
+  });
+
+  test("A15: the facilitator is not asked for a payment that the operator closed before its turn", async () => {
+    for (const id of await leaveWithoutAnswer(2)) await closeAsFailed(id);
+    await finish();
+    expect(settledCount()).toBe(1);
+    expect(await s.t.getBalance(s.boss)).toBe(2.5);
+    await expectConsistentBooks(s.t, { deposits: 2.5 });
+  });
+});
+
 describe("payments sent to the chain", () => {
   test.each(["pending after settling", "timed out after settling"] as const)(
     "a payment that was sent to the chain is undecided if the facilitator is %s, whatever it says next",

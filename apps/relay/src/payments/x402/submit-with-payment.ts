@@ -6,7 +6,7 @@ import type { Submission } from "../../tasks/submission/store-submission.ts";
 import { submitTask } from "../../tasks/submission/submit-task.ts";
 import { parsePaymentProof, hashPaymentProof, type PaymentProof } from "./x402-proof.ts";
 import { formatRequiredHeader, formatSettledHeader, type Facilitator } from "./x402-facilitator.ts";
-import { recordPaymentEnd, creditPayment } from "./x402-settle.ts";
+import { recordPaymentRefusal, creditPayment } from "./x402-settle.ts";
 import { beginPayment, findPayment, linkPaymentToTask } from "./x402-store.ts";
 
 type Submitted = Answer<Operations["submitTask"]>;
@@ -80,7 +80,7 @@ async function submitWithProof(
   const settling = await facilitator.settle(proof.payload, requirements);
   if (settling.outcome === "unknown") return refuseRetryable("payment.undecided");
   if (settling.outcome === "refused") {
-    await recordPaymentEnd(services, proof_hash, "failed", settling.reason);
+    await recordPaymentRefusal(services, proof_hash, "failed", settling.reason);
     return requestPayment(refuse("payment.not_settled", settling.reason));
   }
   await creditPayment(services, payment, settling);

@@ -4,7 +4,7 @@ import { creditAccount } from "../../budget/credit-account.ts";
 import type { Services } from "../../services.ts";
 import type { X402PaymentRow } from "../../storage/tables/payments.ts";
 import type { Facilitator, SettleOutcome } from "./x402-facilitator.ts";
-import { endPayment, listUnfinishedPayments } from "./x402-store.ts";
+import { findPayment, listUnfinishedPayments, refusePayment, settlePayment } from "./x402-store.ts";
 
 type SettleDependencies = Pick<Services, "storage" | "runtime" | "log">;
 type Payment = Pick<X402PaymentRow, "proof_hash" | "payer_id" | "amount">;
@@ -17,9 +17,8 @@ export async function creditPayment(
 ): Promise<void> {
   const tx_hash = response.transaction;
   const done = await storage.transaction(async (tx) => {
-    const settled_at = runtime.now();
-    const paymentEnd = { proof_hash, state: "settled" as const, tx_hash, reason: null, settled_at };
-    if (!(await endPayment(tx, paymentEnd))) return { ok: true as const, isNew: false };
+    const settled = { proof_hash, tx_hash, settled_at: runtime.now() };
+    if (!(await settlePayment(tx, settled))) return { ok: true as const, isNew: false };
     const credited = await creditAccount(tx, runtime, {
       agentId: payer_id,
       amount,
@@ -38,15 +37,14 @@ export async function creditPayment(
   else if (done.isNew) log.info("x402.payment.credited", event);
 }
 
-/** Records that a payment failed. */
-export async function recordPaymentEnd(
+/** Records that the facilitator refused a payment; false when its outcome is already known. */
+export async function recordPaymentRefusal(
   { storage }: Pick<Services, "storage">,
   proof_hash: string,
   state: "failed" | "undecided",
   reason: string,
-): Promise<void> {
-  const paymentEnd = { proof_hash, state, tx_hash: null, reason, settled_at: null };
-  await storage.transaction((tx) => endPayment(tx, paymentEnd));
+): Promise<boolean> {
+  return storage.transaction((tx) => refusePayment(tx, { proof_hash, state, reason }));
 }
 
 /** Well beyond the facilitator's own timeout, so that a payment is never settled twice concurrently. */
@@ -65,12 +63,14 @@ export async function finishPayments(
   if (facilitator === undefined) return;
   const until = runtime.now() - RETRY_AFTER_MS;
   for (const payment of await listUnfinishedPayments(storage.read, { until, limit: BATCH_SIZE })) {
+    const { proof_hash, payer_id, wallet } = payment;
+    // The operator may have closed it while the facilitator was asked for the ones before it.
+    if ((await findPayment(storage.read, proof_hash))?.state !== "settling") continue;
     const outcome = await retrySettlement(facilitator, payment);
     if (outcome.outcome === "settled") await creditPayment(services, payment, outcome);
     if (outcome.outcome !== "refused") continue;
-    const { proof_hash, payer_id, wallet } = payment;
     const { reason } = outcome;
-    await recordPaymentEnd(services, proof_hash, "undecided", reason);
+    if (!(await recordPaymentRefusal(services, proof_hash, "undecided", reason))) continue;
     log.error("x402.payment.undecided", { correlationId: proof_hash, payer_id, wallet, reason });
   }
 }

@@ -56,25 +56,40 @@ export async function beginPayment(tx: Tx, payment: NewPayment): Promise<boolean
   return (await tx.run(beginPaymentQuery, payment)) === 1;
 }
 
-export type PaymentEnd = Pick<
-  X402PaymentRow,
-  "proof_hash" | "state" | "tx_hash" | "reason" | "settled_at"
->;
+type RefusedPayment = Pick<X402PaymentRow, "proof_hash" | "state" | "reason">;
 
-const endPaymentQuery = compile<PaymentEnd>()(
+const refusePaymentQuery = compile<RefusedPayment>()(
   queryBuilder
     .updateTable("x402_payments")
-    .set(params("state", "tx_hash", "reason", "settled_at"))
+    .set(params("state", "reason"))
     .where("proof_hash", "=", param("proof_hash"))
     .where("state", "=", "settling"),
 );
 
-/** Records the outcome of a payment; false when it is already known. */
-export async function endPayment(tx: Tx, payment: PaymentEnd): Promise<boolean> {
-  return (await tx.run(endPaymentQuery, payment)) === 1;
+/** Records that the facilitator refused a payment; false when its outcome is already known. */
+export async function refusePayment(tx: Tx, payment: RefusedPayment): Promise<boolean> {
+  return (await tx.run(refusePaymentQuery, payment)) === 1;
 }
 
-type Resolution = Pick<PaymentEnd, "proof_hash" | "state" | "reason" | "settled_at">;
+type SettledPayment = Pick<X402PaymentRow, "proof_hash" | "tx_hash" | "settled_at">;
+
+const settlePaymentQuery = compile<SettledPayment>()(
+  queryBuilder
+    .updateTable("x402_payments")
+    .set({ ...params("tx_hash", "settled_at"), state: "settled", reason: null })
+    .where("proof_hash", "=", param("proof_hash"))
+    .where("state", "!=", "settled"),
+);
+
+/**
+ * Records that a payment was settled; false when that is already known. It also holds for one that was
+ * closed as failed meanwhile, because its money has arrived.
+ */
+export async function settlePayment(tx: Tx, payment: SettledPayment): Promise<boolean> {
+  return (await tx.run(settlePaymentQuery, payment)) === 1;
+}
+
+type Resolution = Pick<X402PaymentRow, "proof_hash" | "state" | "reason" | "settled_at">;
 
 const resolvePaymentQuery = compile<Resolution & { readonly asked_until: number }>()(
   queryBuilder
