@@ -2,7 +2,7 @@ import type { Handlers } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { deposit } from "./transfers/deposit.ts";
 import { listAccounts } from "./accounts/list-accounts.ts";
-import { listWithdrawals } from "./transfers/list-withdrawals.ts";
+import { listAllWithdrawals, listWithdrawals } from "./transfers/list-withdrawals.ts";
 import { getBalance, listSettlements, listTransactions } from "./accounts/history.ts";
 import { resolveWithdrawal } from "./transfers/resolve-withdrawal.ts";
 import { getStatement } from "./statements/get-statement.ts";
@@ -35,7 +35,7 @@ export function budgetHandlers(services: Services): BudgetHandlers {
     requestWithdrawal: ({ params, body }, context) =>
       requestWithdrawal(services, params.agentId, body, context),
     listWithdrawals: ({ params, query }) => listWithdrawals(services, params.agentId, query),
-    listAllWithdrawals: ({ query }) => listWithdrawals(services, undefined, query),
+    listAllWithdrawals: ({ query }) => listAllWithdrawals(services, query),
     completeWithdrawal: ({ params, body }, context) =>
       resolveWithdrawal(services, params.withdrawalId, body, context),
     failWithdrawal: ({ params, body }, context) =>

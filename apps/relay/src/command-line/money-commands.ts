@@ -16,7 +16,7 @@ import {
   type CommandResult,
   type OperatorCommand,
 } from "./operator-command.ts";
-import type { Block } from "./format-blocks.ts";
+import type { Block, Cell } from "./format-blocks.ts";
 import { buildListOutput, omitMissing, readPageQuery } from "./page-query.ts";
 
 /** The commands about money. */
@@ -199,6 +199,7 @@ async function listWithdrawals(call: CommandCall): Promise<CommandResult> {
     formatMoney(withdrawal.amount),
     withdrawal.destination,
     toStateCell(withdrawal.status),
+    formatDebt(withdrawal.account_owes),
     formatTime(withdrawal.created_at),
   ]);
   const columns = [
@@ -207,9 +208,14 @@ async function listWithdrawals(call: CommandCall): Promise<CommandResult> {
     { title: "amount", align: "right" },
     { title: "destination", isFlexible: true },
     { title: "state" },
+    { title: "account owes", align: "right" },
     { title: "requested" },
   ] as const;
   return buildListOutput(answer.body, { columns, rows, empty: "no withdrawals" });
+}
+
+function formatDebt(owed = 0): Cell {
+  return owed === 0 ? "-" : { text: formatMoney(owed), tone: "bad" };
 }
 
 async function resolveWithdrawal({ client, args, options }: CommandCall): Promise<CommandResult> {

@@ -41,7 +41,16 @@ export function WithdrawalsTable() {
         columns={[
           { title: "asked", cell: ({ created_at }) => <TimeText at={created_at} /> },
           { title: "agent", cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
-          { title: "amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
+          {
+            title: "amount",
+            isNumber: true,
+            cell: ({ amount, account_owes: owed = 0 }) => (
+              <>
+                {showMoney(amount)}
+                {owed > 0 && <span class="bad"> the account owes {showMoney(owed)}</span>}
+              </>
+            ),
+          },
           {
             title: "to",
             cell: ({ destination }) => <ForeignLine text={destination} max={60} />,
@@ -68,9 +77,17 @@ export function WithdrawalsTable() {
   );
 }
 
+/** A failed withdrawal pays the debt of its account, so one that is paid out may be a loss. */
+function describeDebt(owed: number): string {
+  return owed === 0
+    ? ""
+    : `The account owes ${showMoney(owed)}, which failing the withdrawal would repay. `;
+}
+
 function WithdrawalActs({ withdrawal, onDone }: { withdrawal: Withdrawal; onDone: () => void }) {
   const { relay } = usePageContext();
   const { withdrawal_id: withdrawalId, agent_id, amount, destination } = withdrawal;
+  const { account_owes: owed = 0 } = withdrawal;
   const params = { withdrawalId };
   const money = showMoney(amount);
   const account = `account …${agent_id.slice(-8)}`;
@@ -82,7 +99,7 @@ function WithdrawalActs({ withdrawal, onDone }: { withdrawal: Withdrawal; onDone
         question={{
           verb: "Complete",
           title: "A withdrawal was paid out",
-          consequence: `${money} leave the books for ${account}, as paid by you to ${showLine(destination, 120)}. This cannot be undone.`,
+          consequence: `${money} leave the books for ${account}, as paid by you to ${showLine(destination, 120)}. ${describeDebt(owed)}This cannot be undone.`,
           fields: [{ name: "payout_reference", label: "Reference of your payment" }],
           run: ({ fields, extras }) => {
             const body = { payout_reference: fields["payout_reference"] ?? "" };

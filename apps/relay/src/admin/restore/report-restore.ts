@@ -1,4 +1,4 @@
-import { listWithdrawals } from "../../budget/transfers/list-withdrawals.ts";
+import { listAllWithdrawals } from "../../budget/transfers/list-withdrawals.ts";
 import { listPeersToCompare } from "../../federation/exposure/list-peers-to-compare.ts";
 import type { Services } from "../../services.ts";
 
@@ -16,7 +16,7 @@ export async function reportRestore(
   log.warn("relay.restored", { incarnation: freezer.incarnation, reason, since });
   let cursor: string | undefined;
   do {
-    const page = await listWithdrawals(services, undefined, { status: "pending", cursor });
+    const page = await listAllWithdrawals(services, { status: "pending", cursor });
     if (!page.ok) throw new Error(`pending withdrawals cannot be listed: ${page.code}`);
     for (const { withdrawal_id, agent_id, amount, destination, created_at } of page.body
       .withdrawals) {

@@ -3,7 +3,11 @@ import type { Refusal, Withdrawal, WithdrawalStatus } from "@agent/wire";
 import { createPageAnswer, textDescending, type PageQuery } from "../../http/paging/page.ts";
 import type { Services } from "../../services.ts";
 import type { WithdrawalRow } from "../../storage/tables/budget.ts";
-import { listWithdrawalsByStatus, listWithdrawalsByAgent } from "./withdrawal-store.ts";
+import {
+  listWithdrawalsByAgent,
+  listWithdrawalsByStatus,
+  type ListedWithdrawal,
+} from "./withdrawal-store.ts";
 
 interface WithdrawalPageQuery extends PageQuery {
   readonly status?: WithdrawalStatus | undefined;
@@ -15,21 +19,39 @@ interface WithdrawalPage {
   readonly body: { withdrawals: Withdrawal[]; next_cursor: string | null };
 }
 
-/** Lists an agent's withdrawals, or all for the operator, newest first. */
+/** Lists an agent's withdrawals, newest first. */
 export async function listWithdrawals(
   { storage }: Pick<Services, "storage">,
-  agentId: string | undefined,
-  { status, ...query }: WithdrawalPageQuery,
+  agentId: string,
+  query: PageQuery,
 ): Promise<WithdrawalPage | Refusal<"request.invalid">> {
   return createPageAnswer(query, {
     order: textDescending,
     find: (before, limit) =>
-      agentId === undefined
-        ? listWithdrawalsByStatus(storage.read, { status, before, limit })
-        : listWithdrawalsByAgent(storage.read, { agent_id: agentId, before, limit }),
+      listWithdrawalsByAgent(storage.read, { agent_id: agentId, before, limit }),
     keyOf: ({ withdrawal_id }) => withdrawal_id,
     show: (rows) => ({ withdrawals: rows.map(toWithdrawal) }),
   });
+}
+
+/**
+ * Lists all withdrawals for the operator, newest first, with what their accounts owe: a card payment can be
+ * reversed after its money was withdrawn, and what is paid out then is lost.
+ */
+export async function listAllWithdrawals(
+  { storage }: Pick<Services, "storage">,
+  { status, ...query }: WithdrawalPageQuery,
+): Promise<WithdrawalPage | Refusal<"request.invalid">> {
+  return createPageAnswer(query, {
+    order: textDescending,
+    find: (before, limit) => listWithdrawalsByStatus(storage.read, { status, before, limit }),
+    keyOf: ({ withdrawal_id }) => withdrawal_id,
+    show: (rows) => ({ withdrawals: rows.map(toListedWithdrawal) }),
+  });
+}
+
+function toListedWithdrawal({ balance, ...row }: ListedWithdrawal): Withdrawal {
+  return { ...toWithdrawal(row), account_owes: toDollars(Math.max(0, -(balance ?? 0))) };
 }
 
 export function toWithdrawal({ amount, ...row }: WithdrawalRow): Withdrawal {

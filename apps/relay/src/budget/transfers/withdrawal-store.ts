@@ -83,30 +83,31 @@ export function listWithdrawalsByAgent(
   return read.all(withdrawalsByAgent, query);
 }
 
+/** A withdrawal with the balance of its account now, which is below 0 if the agent owes. */
+export type ListedWithdrawal = WithdrawalRow & { readonly balance: number | null };
+
+const withdrawalPage = queryBuilder
+  .selectFrom("withdrawals")
+  .selectAll()
+  .select(
+    sql<number | null>`(select balance from accounts
+      where account = 'agent:' || withdrawals.agent_id)`.as("balance"),
+  )
+  .where("withdrawal_id", "<", param("before"))
+  .orderBy("withdrawal_id", "desc")
+  .limit(param("limit"));
+
 const withdrawalsByStatus = compile<WithdrawalQuery & { status: string }>()(
-  queryBuilder
-    .selectFrom("withdrawals")
-    .selectAll()
-    .where("status", "=", param("status"))
-    .where("withdrawal_id", "<", param("before"))
-    .orderBy("withdrawal_id", "desc")
-    .limit(param("limit")),
+  withdrawalPage.where("status", "=", param("status")),
 );
 
-const everyWithdrawal = compile<WithdrawalQuery>()(
-  queryBuilder
-    .selectFrom("withdrawals")
-    .selectAll()
-    .where("withdrawal_id", "<", param("before"))
-    .orderBy("withdrawal_id", "desc")
-    .limit(param("limit")),
-);
+const everyWithdrawal = compile<WithdrawalQuery>()(withdrawalPage);
 
 /** Lists all withdrawals, newest first. */
 export function listWithdrawalsByStatus(
   read: Reader,
   { status, ...query }: WithdrawalQuery & { status: string | undefined },
-): Promise<WithdrawalRow[]> {
+): Promise<ListedWithdrawal[]> {
   return status === undefined
     ? read.all(everyWithdrawal, query)
     : read.all(withdrawalsByStatus, { ...query, status });

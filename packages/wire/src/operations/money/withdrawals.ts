@@ -33,6 +33,10 @@ export const Withdrawal = v.object({
     v.nullable(v.string()),
     "The reason why it was not paid; null unless it failed.",
   ),
+  account_owes: describeAs(
+    v.optional(money),
+    "In the operator's list: what the account owes now because a card payment was reversed, in USD.",
+  ),
 });
 export type Withdrawal = v.InferInput<typeof Withdrawal>;
 
