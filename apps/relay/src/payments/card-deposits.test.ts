@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import {
   cardEnv,
   createPaidEvent,
+  createRefundEvent,
   sendEvent,
   startFakeProcessor,
   type FakeProcessor,
@@ -71,6 +72,48 @@ describe("Checkouts", () => {
     expect(await t.as(await t.createAgent(), "POST", path, { amount: 1 })).toMatchObject({
       status: 403,
     });
+  });
+});
+
+test.each(["no-agent", "x402:me", "upper"])(
+  "A14: a checkout for the id %j, which no agent can have, is refused",
+  async (id) => {
+    const agentId = id === "upper" ? agent.agentId.toUpperCase() : id;
+    const before = processor.sessions.length;
+    const reply = await t.asOperator("POST", `/api/v1/agents/${agentId}/checkout`, { amount: 1 });
+    expect(reply).toMatchObject({ status: 400, body: { issues: [{ path: "agentId" }] } });
+    expect(processor.sessions.length).toBe(before);
+  },
+);
+
+describe("Payments that the operator credits before their event arrives", () => {
+  const deposit = (reference: string) =>
+    t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, { amount: 12.5, reference });
+
+  test("MN3: a payment that was credited by hand under its reference is credited once", async () => {
+    expect(await deposit("stripe:cs_test_1")).toMatchObject({ body: { idempotent: false } });
+    for (let sent = 0; sent < 2; sent += 1) {
+      expect(await sendEvent(t, event())).toMatchObject(received);
+    }
+    expect(await t.getBalance(agent)).toBe(12.5);
+    expect(t.listLogged("card.credited_before")).toMatchObject([{ correlationId: "cs_test_1" }]);
+    expect(t.listLogged("card.credited")).toEqual([]);
+    await expectConsistentBooks(t, { deposits: 12.5 });
+  });
+
+  test("MN3: the refund of a payment that was credited by hand is debited", async () => {
+    await deposit("stripe:cs_test_1");
+    await sendEvent(t, event({ payment_intent: "pi_1" }));
+    await sendEvent(t, createRefundEvent("pi_1", 1_250));
+    expect(await t.getBalance(agent)).toBe(0);
+    await expectConsistentBooks(t, { deposits: 0, card_reversals: 12.5 });
+  });
+
+  test("MN3: a deposit under the reference of a credited payment credits nothing", async () => {
+    await sendEvent(t, event());
+    expect(await deposit("stripe:cs_test_1")).toMatchObject({ body: { idempotent: true } });
+    expect(await deposit("stripe:cs_test_2")).toMatchObject({ body: { idempotent: false } });
+    expect(await t.getBalance(agent)).toBe(25);
   });
 });
 

@@ -51,6 +51,16 @@ export const longText = v.pipe(
 
 export const nonEmptyShortText = v.pipe(shortText, nonEmpty);
 
+/**
+ * A key of a payment that is entered by hand and counts once. A copied space, or a letter with its accent in
+ * two characters, would make another key of it, and the payment would count again.
+ */
+export const paymentReference = v.pipe(
+  nonEmptyShortText,
+  v.check((text) => text.trim() === text, "must not begin or end with white space"),
+  v.check((text) => text.normalize() === text, "must be in Unicode normalization form C"),
+);
+
 export const nonEmptyLongText = v.pipe(longText, nonEmpty);
 
 /** The address at which an agent or a relay can be reached. */

@@ -91,6 +91,7 @@ async function recordPayment(
 ) {
   const amount = Number(fields["amount"]);
   if (!(amount > 0)) return refuseLocally("`amount` must be a number above 0");
-  const body = { amount, direction, reference: fields["reference"] ?? "" };
+  const reference = (fields["reference"] ?? "").trim().normalize();
+  const body = { amount, direction, reference };
   return relay.call("settlePeer", { params: { relayId }, body }, extras);
 }

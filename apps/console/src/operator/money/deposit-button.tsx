@@ -39,7 +39,8 @@ export function DepositButton({ agentId }: { agentId?: string }) {
               `No agent has the id ${id}. Press Deposit again to credit it nevertheless`,
             );
           }
-          const body = { amount, reference: fields["reference"] ?? "", description: reason };
+          const reference = (fields["reference"] ?? "").trim().normalize();
+          const body = { amount, reference, description: reason };
           return relay.call("deposit", { params: { agentId: id }, body }, extras);
         },
         describe: ({ agent_id, balance, idempotent }) =>

@@ -213,6 +213,20 @@ describe("References of deposits", () => {
     },
   );
 
+  test.each([
+    ["invoice 17 "],
+    [" invoice 17"],
+    ["invoice 17\u00a0"],
+    ["invoice 17\n"],
+    ["re\u0301gie"],
+    ["  "],
+  ])("MN3 the relay refuses the reference %j, which looks like another key", async (reference) => {
+    await deposit({ amount: 1, reference: reference.trim().normalize() || "invoice 17" });
+    const { status, body } = await deposit({ amount: 1, reference });
+    expect([status, body["issues"]]).toMatchObject([400, [{ path: "reference" }]]);
+    expect((await account())["balance"]).toBe(1);
+  });
+
   test("MN16 the relay stores a reference and a description as plain text", async () => {
     const text = "'; DROP TABLE accounts; -- \u0000\n\u{1f600}";
     await deposit({ amount: 1, reference: text, description: text });

@@ -1,17 +1,13 @@
-import { isUuid } from "@agent/crypto";
 import { accountOf, toDollars, toMicro } from "@agent/budget";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
 import { listKnownAgents } from "../../agents/store.ts";
-import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import type { Answer, BodyOf, Operations } from "@agent/wire";
 import type { Services } from "../../services.ts";
-import { refuseField } from "../../http/server/validate.ts";
 import { creditAccount } from "../credit-account.ts";
 import { findAccount, reserveReference } from "../store.ts";
+import { checkAccountId } from "./check-account-id.ts";
 
 type Deposit = Operations["deposit"];
-
-/** The account of a wallet that paid without an agent. */
-const WALLET_ACCOUNT = /^x402:0x[0-9a-f]{40}$/;
 
 /** Credits an account from outside; a repeated reference returns the balance and credits nothing. */
 export async function deposit(
@@ -20,11 +16,8 @@ export async function deposit(
   body: BodyOf<Deposit>,
   saveResponse?: SaveResponse,
 ): Promise<Answer<Deposit>> {
-  if (!isUuid(agentId) && !WALLET_ACCOUNT.test(agentId)) {
-    return refuseField("agentId", "must be a UUID, or x402: with the address of a wallet");
-  }
-  // The relay's id shows its fee account, so a deposit under that id would be invisible.
-  if (agentId === identity.relayId) return refuse("agent.id_reserved");
+  const refused = checkAccountId(agentId, identity.relayId);
+  if (refused !== undefined) return refused;
   return storage.transaction(async (tx) => {
     const finish = async (transaction_id: string | null) => {
       const account = await findAccount(tx, accountOf.agent(agentId));

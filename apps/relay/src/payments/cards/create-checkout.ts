@@ -1,5 +1,6 @@
 import { toMicro } from "@agent/budget";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { checkAccountId } from "../../budget/transfers/check-account-id.ts";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
 import type { Services } from "../../services.ts";
 import type { CardProcessor } from "./card-processor.ts";
@@ -27,7 +28,8 @@ export async function createCheckout(
 ): Promise<Answer<Create>> {
   if (processor === undefined) return refuse("card.not_configured");
   const { amount, return_url = config.server.baseUrl } = body;
-  if (agentId === identity.relayId) return refuse("agent.id_reserved");
+  const refused = checkAccountId(agentId, identity.relayId);
+  if (refused !== undefined) return refused;
   const requestedAmount = toMicro(amount);
   const cents = requestedAmount / CENT_IN_MICRO;
   if (!Number.isInteger(cents) || cents < MIN_CENTS || cents > MAX_CENTS) {

@@ -1,12 +1,13 @@
 import { fromMicro } from "@agent/budget";
 import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
 import { creditAccount } from "../../budget/credit-account.ts";
+import { reserveReference } from "../../budget/store.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
 import { applyReversal, logReversal, type AppliedReversal } from "./apply-reversal.ts";
 import { parseCardEvent, type CardEvent } from "./card-event.ts";
 import type { CardProcessor } from "./card-processor.ts";
-import { setCheckoutPaymentId, recordCheckoutPayment } from "./card-store.ts";
+import { recordCheckoutPayment, setCheckoutPaymentId } from "./card-store.ts";
 import { recordDispute, recordRefund } from "./reversal-store.ts";
 
 type CardEventDependencies = Pick<Services, "storage" | "runtime" | "identity" | "config" | "log">;
@@ -15,6 +16,8 @@ interface AppliedCardEvent {
   readonly ok: true;
   /** True when a payment was credited. */
   readonly isNew: boolean;
+  /** True when the operator had credited the payment already, by a deposit under its reference. */
+  readonly isDeposited?: boolean;
   readonly reversed?: AppliedReversal;
   /** The reversal belongs to an unknown payment, or to another relay. */
   readonly isWaiting?: boolean;
@@ -71,6 +74,7 @@ async function applyCardEvent(
     log.info("card.credited", { correlationId, agent_id: event.agentId, amount });
   }
   if (done.reversed !== undefined) logReversal(log, done.reversed);
+  if (done.isDeposited) log.warn("card.credited_before", { correlationId });
   if (done.isWaiting) log.warn("card.reversal_waiting", { correlationId });
   return receivedAnswer;
 }
@@ -84,21 +88,25 @@ async function applyPayment(
   const now = runtime.now();
   const { cardHoldMs } = config.payments;
   const payment = { session_id: sessionId, agent_id: agentId, paid, now };
-  const isNew = await recordCheckoutPayment(tx, payment);
+  const isFirst = await recordCheckoutPayment(tx, payment);
+  const reference = `stripe:${sessionId}`;
+  // The operator may have credited the payment while the processor could not deliver its event.
+  const isNew = isFirst && (await reserveReference(tx, { agent_id: agentId, reference }));
   if (isNew) {
     const credited = await creditAccount(tx, runtime, {
       agentId,
       amount: paid,
-      reference: `stripe:${sessionId}`,
+      reference,
       description: "card deposit",
       releaseAt: now + cardHoldMs,
     });
     if (!credited.ok) return credited;
   }
-  if (paymentId === null) return { ok: true, isNew };
+  const credit = { isNew, isDeposited: isFirst && !isNew };
+  if (paymentId === null) return { ok: true, ...credit };
   await setCheckoutPaymentId(tx, { session_id: sessionId, payment_id: paymentId });
   const booked = await applyReversal(tx, runtime, { paymentId, cardHoldMs });
-  return booked.ok ? { ...booked, isNew } : booked;
+  return booked.ok ? { ...booked, ...credit } : booked;
 }
 
 /** Handles a refund or a dispute; when its payment is unknown, it is booked once the payment arrives. */

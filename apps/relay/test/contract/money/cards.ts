@@ -21,6 +21,7 @@ const withProcessor: Case = async () => {
 export const cardsContract: Contract<"createCheckout" | "stripeWebhook"> = {
   createCheckout: {
     201: withProcessor,
+    "request.invalid": withEnv(set, (t) => checkout(t, "no-agent")),
     "card.not_configured": (t) => checkout(t, t.createUnknownAgent().agentId),
     "card.amount_unsupported": withEnv(set, (t) =>
       checkout(t, t.createUnknownAgent().agentId, { amount: 0.49 }),

@@ -7,8 +7,8 @@ import {
   extensibleEnum,
   money,
   nextCursor,
-  nonEmptyShortText,
   pageQuery,
+  paymentReference,
   shortText,
   wholeNumber,
 } from "../../engine/fields.ts";
@@ -101,8 +101,8 @@ const DepositBody = v.object({
   amount: describeAs(amount, "The amount to credit, in USD."),
   currency: v.optional(currency, "USD"),
   reference: describeAs(
-    v.optional(nonEmptyShortText),
-    "The key of the deposit: one that was credited to the account before credits nothing.",
+    v.optional(paymentReference),
+    "The key of the deposit: one that was credited to the account before credits nothing. It has no white space at its ends and is in Unicode form C.",
   ),
   description: describeAs(v.optional(shortText), "A text for the transaction."),
 });

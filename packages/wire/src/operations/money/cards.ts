@@ -29,6 +29,7 @@ export const cards = {
       }),
     },
     refusals: [
+      "request.invalid",
       "card.not_configured",
       "card.amount_unsupported",
       "card.return_url_missing",

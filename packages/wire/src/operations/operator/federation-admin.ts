@@ -9,6 +9,7 @@ import {
   nextCursor,
   nonEmptyShortText,
   pageQuery,
+  paymentReference,
   price,
   wholeNumber,
 } from "../../engine/fields.ts";
@@ -185,8 +186,8 @@ export const federationAdmin = {
         "Whether this relay `sent` or `received` the payment.",
       ),
       reference: describeAs(
-        nonEmptyShortText,
-        "The key of the payment: one that was recorded before changes nothing.",
+        paymentReference,
+        "The key of the payment: one that was recorded before changes nothing. It has no white space at its ends and is in Unicode form C.",
       ),
     }),
     ok: {
