@@ -119,6 +119,21 @@ export const createRefundEvent = (payment: string, cents: number, change: object
     1,
   );
 
+/** Builds the event of a refund that did not reach the card. */
+export const createFailedRefundEvent = (payment: string, cents: number): string =>
+  formatEvent(
+    "refund.failed",
+    {
+      id: `re_${payment}`,
+      object: "refund",
+      currency: "usd",
+      amount: cents,
+      payment_intent: payment,
+      status: "failed",
+    },
+    2,
+  );
+
 export interface DisputeInput {
   readonly id?: string;
   readonly type?: "created" | "closed" | "updated" | "funds_withdrawn" | "funds_reinstated";

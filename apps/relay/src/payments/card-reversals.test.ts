@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   cardEnv,
   createDisputeEvent,
+  createFailedRefundEvent,
   createPaidEvent,
   overdrawAccount,
   payByCard,
@@ -113,6 +114,25 @@ describe("Refunds of card payments", () => {
     await sendAccepted(createRefundEvent("pi_1", 1_250, change));
     expect(await getAgentStates(t, [agent])).toEqual(before);
     await books({ deposits: 12.5, card_reversals: 0 });
+  });
+
+  test("A13: a refund that does not reach the card is reported, and the operator credits it", async () => {
+    await sendAccepted(createRefundEvent("pi_1", 1_250));
+    await sendAccepted(createFailedRefundEvent("pi_1", 1_250));
+    await sendAccepted(createFailedRefundEvent("pi_9", 1_250));
+    expect(await balance()).toBe(0);
+    expect(t.listLogged("card.refund_failed")).toMatchObject([
+      {
+        level: "error",
+        correlationId: "pi_1",
+        refund_id: "re_pi_1",
+        agent_id: agent.agentId,
+        amount: 12.5,
+      },
+    ]);
+    const credit = { amount: 12.5, reference: "stripe:re_pi_1" };
+    await t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, credit);
+    await books({ deposits: 12.5, balances: 12.5, card_reversals: 12.5 });
   });
 
   test("A13: a refund event that the processor did not sign is refused and changes nothing", async () => {

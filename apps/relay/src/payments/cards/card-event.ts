@@ -24,6 +24,13 @@ export type CardEvent =
       readonly disputeId: string;
       readonly dispute: CardDispute;
     }
+  /** A refund that did not reach the card, so that the processor returned its money to the operator. */
+  | {
+      readonly kind: "refund_failed";
+      readonly paymentId: string;
+      readonly refundId: string;
+      readonly amount: Micro;
+    }
   /** An amount that cannot be booked here. */
   | { readonly kind: "unusable"; readonly about: string; readonly currency: string | null };
 
@@ -38,6 +45,7 @@ export function parseCardEvent(event: Stripe.Event, relayId: string): CardEvent 
     return parseSession(event.data.object as Stripe.Checkout.Session, relayId);
   }
   if (event.type === "charge.refunded") return parseRefund(event.data.object, relayId);
+  if (event.type === "refund.failed") return parseFailedRefund(event.data.object);
   if (event.type.startsWith("charge.dispute.")) {
     return parseDispute(event.data.object as Stripe.Dispute, event.created);
   }
@@ -62,6 +70,13 @@ function parseRefund(charge: Stripe.Charge, relayId: string): CardEvent | undefi
   const refunded = centsToMicro(charge.currency, charge.amount_refunded);
   if (refunded === undefined) return createUnusableEvent(paymentId, charge.currency);
   return { kind: "refunded", paymentId, refunded };
+}
+
+function parseFailedRefund(refund: Stripe.Refund): CardEvent | undefined {
+  const paymentId = getObjectId(refund.payment_intent);
+  const amount = centsToMicro(refund.currency, refund.amount);
+  if (paymentId === null || amount === undefined) return undefined;
+  return { kind: "refund_failed", paymentId, refundId: refund.id, amount };
 }
 
 /** The states of a dispute in which the processor has taken nothing, or has returned it. */

@@ -7,11 +7,12 @@ import type { Tx } from "../../storage/storage.ts";
 import { applyReversal, logReversal, type AppliedReversal } from "./apply-reversal.ts";
 import { parseCardEvent, type CardEvent } from "./card-event.ts";
 import type { CardProcessor } from "./card-processor.ts";
-import { recordCheckoutPayment, setCheckoutPaymentId } from "./card-store.ts";
+import { findCreditedCheckout, recordCheckoutPayment, setCheckoutPaymentId } from "./card-store.ts";
 import { recordDispute, recordRefund } from "./reversal-store.ts";
 
 type CardEventDependencies = Pick<Services, "storage" | "runtime" | "identity" | "config" | "log">;
-type UsableCardEvent = Exclude<CardEvent, { readonly kind: "unusable" }>;
+type FailedRefund = Extract<CardEvent, { readonly kind: "refund_failed" }>;
+type UsableCardEvent = Exclude<CardEvent, { readonly kind: "unusable" } | FailedRefund>;
 interface AppliedCardEvent {
   readonly ok: true;
   /** True when a payment was credited. */
@@ -51,7 +52,31 @@ export async function receiveCardEvent(
     log.error("card.payment_unusable", { correlationId, currency, type: signed.type });
     return receivedAnswer;
   }
+  if (event.kind === "refund_failed") {
+    await reportFailedRefund(services, event);
+    return receivedAnswer;
+  }
   return applyCardEvent(services, event);
+}
+
+/**
+ * Reports a refund that was debited and did not reach the card. The operator credits it: the processor does not
+ * say whether the sum of the later refunds of the payment leaves it out.
+ */
+async function reportFailedRefund(
+  { storage, log }: CardEventDependencies,
+  { paymentId, refundId: refund_id, amount }: FailedRefund,
+): Promise<void> {
+  const checkout = await findCreditedCheckout(storage.read, paymentId);
+  // One account at the processor can serve several relays.
+  if (checkout === undefined) return;
+  const { agent_id } = checkout;
+  log.error("card.refund_failed", {
+    correlationId: paymentId,
+    refund_id,
+    agent_id,
+    amount: fromMicro(amount),
+  });
 }
 
 async function applyCardEvent(
