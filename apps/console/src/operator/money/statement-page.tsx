@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { LineChart } from "../../shared/components/line-chart.tsx";
-import { RowTable } from "../../shared/components/page-table.tsx";
+import { PageTable } from "../../shared/components/page-table.tsx";
 import { saveFile } from "../../shared/components/save-file.ts";
 import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
@@ -9,21 +9,21 @@ import { formatCsv } from "../../shared/format/format-csv.ts";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
+import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { AgentLink } from "../places.tsx";
 import { DepositButton } from "./deposit-button.tsx";
 
 type Statement = Exclude<BodyOf<"getStatement">, string>;
 
-/** The newest movements that the page lists; the file has all of them. */
-const MAX_LISTED = 200;
+/** A busy account changes every second, and its statement is long. */
+const MIN_MS = 10_000;
 
-/** The movements of one account, and its balance over time. */
+/** An account: its balance, its balance over time, and every movement. */
 export function StatementPage({ id }: { id: string }) {
-  const statement = useAnswer(
-    "getStatement",
-    { params: { agentId: id } },
-    { on: ["money.", "withdrawal."], about: id, minMs: 10_000 },
-  );
+  const request = { params: { agentId: id } };
+  const rules = { on: ["money.", "withdrawal."], about: id, minMs: MIN_MS };
+  const balance = useAnswer("getBalance", request, rules);
+  const statement = useAnswer("getStatement", request, rules);
   return (
     <>
       <ViewTitle title="Account" id={id}>
@@ -32,14 +32,24 @@ export function StatementPage({ id }: { id: string }) {
       <p>
         The account of agent <AgentLink id={id} />.
       </p>
-      <AnswerView answer={statement}>
-        {(body) => typeof body !== "string" && <StatementRows statement={body} />}
+      <AnswerView answer={balance}>
+        {(body) => (
+          <p>
+            {showMoney(body.balance)} now, {showMoney(body.pending_allocations)} held,{" "}
+            {showMoney(body.pending_withdrawals)} to be paid out.
+          </p>
+        )}
       </AnswerView>
+      {/* A statement that is too long is refused, and must not hide the movements. */}
+      <AnswerView answer={statement}>
+        {(body) => typeof body !== "string" && <StatementChart statement={body} />}
+      </AnswerView>
+      <Movements id={id} />
     </>
   );
 }
 
-function StatementRows({ statement }: { statement: Statement }) {
+function StatementChart({ statement }: { statement: Statement }) {
   const { transactions, opening_balance, closing_balance, agent_id } = statement;
   const times = useMemo(() => transactions.map(({ created_at }) => created_at), [transactions]);
   const lines = useMemo(
@@ -56,7 +66,7 @@ function StatementRows({ statement }: { statement: Statement }) {
   return (
     <>
       <p>
-        {showMoney(opening_balance)} at the start, {showMoney(closing_balance)} now,{" "}
+        {showMoney(opening_balance)} at the start, {showMoney(closing_balance)} at the end of{" "}
         {transactions.length} movements.{" "}
         <button type="button" class="small" onClick={save}>
           Save as CSV
@@ -65,32 +75,41 @@ function StatementRows({ statement }: { statement: Statement }) {
       {times.length > 1 && (
         <LineChart label="Balance" times={times} lines={lines} show={showMoney} />
       )}
-      <RowTable
-        caption="Movements, newest first"
-        rows={transactions.toReversed().slice(0, MAX_LISTED)}
-        rowKey={({ transaction_id }) => transaction_id}
-        empty="No money has moved."
-        columns={[
-          { title: "when", cell: ({ created_at }) => <TimeText at={created_at} /> },
-          { title: "movement", cell: ({ type }) => type.replaceAll("_", " ") },
-          { title: "amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
-          {
-            title: "balance",
-            isNumber: true,
-            cell: ({ balance_after }) => showMoney(balance_after),
-          },
-          {
-            title: "for",
-            cell: ({ reference_id, description }) => (
-              <>
-                {reference_id !== null && <ForeignLine text={reference_id} max={60} />}{" "}
-                {description !== null && <ForeignLine text={description} max={60} />}
-              </>
-            ),
-          },
-        ]}
-      />
     </>
+  );
+}
+
+const movementsOf = (body: BodyOf<"listTransactions">) => body.transactions;
+
+function Movements({ id }: { id: string }) {
+  const loadPage = useListPages("listTransactions", { params: { agentId: id } }, movementsOf);
+  return (
+    <PageTable
+      caption="Movements, newest first"
+      loadPage={loadPage}
+      rules={{ on: ["money.", "withdrawal."], about: id }}
+      rowKey={({ transaction_id }) => transaction_id}
+      empty="No money has moved."
+      columns={[
+        { title: "when", cell: ({ created_at }) => <TimeText at={created_at} /> },
+        { title: "movement", cell: ({ type }) => type.replaceAll("_", " ") },
+        { title: "amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
+        {
+          title: "balance",
+          isNumber: true,
+          cell: ({ balance_after }) => showMoney(balance_after),
+        },
+        {
+          title: "for",
+          cell: ({ reference_id, description }) => (
+            <>
+              {reference_id !== null && <ForeignLine text={reference_id} max={60} />}{" "}
+              {description !== null && <ForeignLine text={description} max={60} />}
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }
 

@@ -1,0 +1,18 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const program = new URL("../../../apps/relay/test/seed-long-account.ts", import.meta.url);
+
+/** Gives a new database an account with so many movements. */
+export async function seedLongAccount(
+  path: string,
+  agentId: string,
+  deposits: number,
+): Promise<void> {
+  const args = [
+    "--conditions=agent-source",
+    program.pathname,
+    JSON.stringify({ path, agentId, deposits }),
+  ];
+  await promisify(execFile)(process.execPath, args);
+}
