@@ -49,10 +49,10 @@ export const moneyCommands = {
   },
   withdrawals: {
     usage:
-      "withdrawals [--state pending] | withdrawals complete ID --payout-reference R | withdrawals fail ID --reason R",
+      "withdrawals [--state pending] [--sort amount] | withdrawals complete ID --payout-reference R | withdrawals fail ID --reason R",
     purpose: "list what agents take out, and say how it was paid or why not",
     maxArguments: 2,
-    options: ["state", "payout-reference", "reason", ...PAGE_OPTIONS],
+    options: ["state", "sort", "payout-reference", "reason", ...PAGE_OPTIONS],
     run: (call) => (call.args.length === 0 ? listWithdrawals(call) : resolveWithdrawal(call)),
   },
 } as const satisfies Record<string, OperatorCommand>;
@@ -188,8 +188,8 @@ async function deposit(call: CommandCall): Promise<CommandResult> {
 }
 
 async function listWithdrawals(call: CommandCall): Promise<CommandResult> {
-  const { state: status } = call.options;
-  const query = { ...readPageQuery(call), ...omitMissing({ status }) };
+  const { state: status, sort } = call.options;
+  const query = { ...readPageQuery(call), ...omitMissing({ status, sort }) };
   const answer = await call.client.listAllWithdrawals({ query: query as object });
   if (!answer.ok) return answer;
   const { withdrawals } = answer.body;

@@ -20,19 +20,26 @@ const STATES = [
   ["failed", "failed"],
 ] as const;
 
+const ORDERS = [
+  ["", "newest first"],
+  ["amount", "largest first"],
+] as const;
+
 /** Money that agents take out: the operator pays it elsewhere and says so here. */
 export function WithdrawalsTable() {
   const { query } = usePageContext().route.value;
   const [version, setVersion] = useState(0);
   const given = query.get("status") ?? "";
   const status = given === "" ? "pending" : given;
-  const loadPage = useListPages("listAllWithdrawals", { query: { status } }, withdrawalsOf);
+  const sort = query.get("sort") === "amount" ? "amount" : "newest";
+  const loadPage = useListPages("listAllWithdrawals", { query: { status, sort } }, withdrawalsOf);
   return (
     <>
       <h2>Withdrawals</h2>
       <FilterLinks name="status" label="State" choices={STATES} />
+      <FilterLinks name="sort" label="Order" choices={ORDERS} />
       <PageTable
-        key={status}
+        key={`${status} ${sort}`}
         caption="Withdrawals"
         loadPage={loadPage}
         rules={{ version, on: ["withdrawal."] }}

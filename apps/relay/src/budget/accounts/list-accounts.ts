@@ -1,5 +1,10 @@
 import { toDollars } from "@agent/budget";
 import type { AccountSummary } from "@agent/wire";
+import {
+  formatLargestFirst,
+  largestFirst,
+  parseLargestFirst,
+} from "../../http/paging/largest-first.ts";
 import { createPageAnswer, type PageQuery } from "../../http/paging/page.ts";
 import type { Services } from "../../services.ts";
 import { getCardHeld } from "./card-lots.ts";
@@ -7,13 +12,6 @@ import { listAccountsAfter, listLargestAccounts, type ListedAccount } from "./ac
 
 /** Older relays accepted any text as an account id, so a cursor may be any text. */
 const anyTextAscending = { form: /^.+$/su, start: "", keyFrom: String };
-
-/** The key of an account in a list by amount: micro-units and the agent. */
-const largestFirst = {
-  form: /^-?\d{1,16} .*$/su,
-  start: `${Number.MAX_SAFE_INTEGER} `,
-  keyFrom: String,
-};
 
 type AccountQuery = PageQuery & {
   readonly sort?: "id" | "balance" | "held" | undefined;
@@ -41,11 +39,10 @@ export async function listAccounts(
   return createPageAnswer(query, {
     order: largestFirst,
     find(key, limit) {
-      const end = key.indexOf(" ");
-      const place = { below: Number(key.slice(0, end)), after: key.slice(end + 1) };
+      const place = parseLargestFirst(key);
       return listLargestAccounts(storage.read, sort, { ...place, limit, nonzero });
     },
-    keyOf: (row) => `${row[sort]} ${row.agent_id}`,
+    keyOf: (row) => formatLargestFirst(row[sort], row.agent_id),
     show,
   });
 }

@@ -1,9 +1,15 @@
 import { toDollars } from "@agent/budget";
 import type { Refusal, Withdrawal, WithdrawalStatus } from "@agent/wire";
+import {
+  formatLargestFirst,
+  largestFirst,
+  parseLargestFirst,
+} from "../../http/paging/largest-first.ts";
 import { createPageAnswer, textDescending, type PageQuery } from "../../http/paging/page.ts";
 import type { Services } from "../../services.ts";
 import type { WithdrawalRow } from "../../storage/tables/budget.ts";
 import {
+  listLargestWithdrawals,
   listWithdrawalsByAgent,
   listWithdrawalsByStatus,
   type ListedWithdrawal,
@@ -11,6 +17,7 @@ import {
 
 interface WithdrawalPageQuery extends PageQuery {
   readonly status?: WithdrawalStatus | undefined;
+  readonly sort?: "newest" | "amount" | undefined;
 }
 
 interface WithdrawalPage {
@@ -35,18 +42,33 @@ export async function listWithdrawals(
 }
 
 /**
- * Lists all withdrawals for the operator, newest first, with what their accounts owe: a card payment can be
- * reversed after its money was withdrawn, and what is paid out then is lost.
+ * Lists all withdrawals for the operator, with what their accounts owe: a card payment can be reversed after
+ * its money was withdrawn, and what is paid out then is lost. Newest first, or the largest of one state, because
+ * any number of withdrawals of a micro-unit would hide the others.
  */
 export async function listAllWithdrawals(
   { storage }: Pick<Services, "storage">,
-  { status, ...query }: WithdrawalPageQuery,
+  { status, sort, ...query }: WithdrawalPageQuery,
 ): Promise<WithdrawalPage | Refusal<"request.invalid">> {
+  const show = (rows: ListedWithdrawal[]) => ({ withdrawals: rows.map(toListedWithdrawal) });
+  if (sort === "amount") {
+    return createPageAnswer(query, {
+      order: largestFirst,
+      find: (key, limit) =>
+        listLargestWithdrawals(storage.read, {
+          status: status ?? "pending",
+          ...parseLargestFirst(key),
+          limit,
+        }),
+      keyOf: ({ amount, withdrawal_id }) => formatLargestFirst(amount, withdrawal_id),
+      show,
+    });
+  }
   return createPageAnswer(query, {
     order: textDescending,
     find: (before, limit) => listWithdrawalsByStatus(storage.read, { status, before, limit }),
     keyOf: ({ withdrawal_id }) => withdrawal_id,
-    show: (rows) => ({ withdrawals: rows.map(toListedWithdrawal) }),
+    show,
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Micro } from "@agent/budget";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { WithdrawalRow } from "../../storage/tables/budget.ts";
@@ -86,13 +87,15 @@ export function listWithdrawalsByAgent(
 /** A withdrawal with the balance of its account now, which is below 0 if the agent owes. */
 export type ListedWithdrawal = WithdrawalRow & { readonly balance: number | null };
 
-const withdrawalPage = queryBuilder
+const listedWithdrawals = queryBuilder
   .selectFrom("withdrawals")
   .selectAll()
   .select(
     sql<number | null>`(select balance from accounts
       where account = 'agent:' || withdrawals.agent_id)`.as("balance"),
-  )
+  );
+
+const withdrawalPage = listedWithdrawals
   .where("withdrawal_id", "<", param("before"))
   .orderBy("withdrawal_id", "desc")
   .limit(param("limit"));
@@ -111,6 +114,33 @@ export function listWithdrawalsByStatus(
   return status === undefined
     ? read.all(everyWithdrawal, query)
     : read.all(withdrawalsByStatus, { ...query, status });
+}
+
+interface LargestQuery {
+  readonly status: string;
+  readonly below: number;
+  readonly after: string;
+  readonly limit: number;
+}
+
+const largestByStatus = compile<LargestQuery>()(
+  listedWithdrawals
+    .where("status", "=", param("status"))
+    .where("amount", "<=", sql<Micro>`cast(${param("below")} as bigint)`)
+    .where(
+      sql<boolean>`(amount < cast(${param("below")} as bigint) or withdrawal_id > ${param("after")})`,
+    )
+    .orderBy("amount", "desc")
+    .orderBy("withdrawal_id")
+    .limit(param("limit")),
+);
+
+/** Lists the withdrawals in a state, the largest first, behind one of `below` with an id. */
+export function listLargestWithdrawals(
+  read: Reader,
+  query: LargestQuery,
+): Promise<ListedWithdrawal[]> {
+  return read.all(largestByStatus, query);
 }
 
 const updatePendingQuery = compile<{ account: string; change: number }>()(

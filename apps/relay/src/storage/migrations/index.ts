@@ -50,6 +50,7 @@ import { inspectionPages } from "./052-inspection-pages.ts";
 import { votesInFavour } from "./053-votes-in-favour.ts";
 import { votesWaiting } from "./054-votes-waiting.ts";
 import { creditLimits } from "./055-credit-limits.ts";
+import { withdrawalsByAmount } from "./057-withdrawals-by-amount.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -105,4 +106,5 @@ export const migrations = [
   votesInFavour,
   votesWaiting,
   creditLimits,
+  withdrawalsByAmount,
 ];

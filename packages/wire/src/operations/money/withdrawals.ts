@@ -82,12 +82,16 @@ export const withdrawals = {
     method: "GET",
     path: "/api/v1/admin/withdrawals",
     summary:
-      "List the withdrawals of all agents, newest first; `status=pending` are those to be paid.",
+      "List the withdrawals of all agents, newest or largest first; `status=pending` are those to be paid.",
     section: "Operator",
     auth: "master",
     tier: "read",
     query: v.object({
       status: describeAs(v.optional(WithdrawalStatus), "Only withdrawals in this state."),
+      sort: describeAs(
+        v.optional(v.picklist(["newest", "amount"])),
+        "The order: newest first, or with `amount` the largest in one state first, pending without a `status`.",
+      ),
       ...pageQuery,
     }),
     ok: { 200: Withdrawals },
