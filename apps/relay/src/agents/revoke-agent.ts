@@ -15,8 +15,8 @@ interface Revocation {
 }
 
 /**
- * Revokes an agent for good: its tokens, sockets, listing and webhooks, and its keys' signatures for tasks that
- * are created later. Account, history and key chain stay, and the operator can still act for it.
+ * Revokes an agent for good: its tokens, sockets, listing and webhooks, its keys' signatures for tasks that
+ * are created later, and the tasks that it has not claimed. Account, history and key chain stay, and the operator can still act for it.
  */
 export async function revokeAgent(
   {
@@ -25,8 +25,12 @@ export async function revokeAgent(
     tokens,
     connections,
     subscriptions,
+    router,
     log,
-  }: Pick<Services, "storage" | "runtime" | "tokens" | "connections" | "subscriptions" | "log">,
+  }: Pick<
+    Services,
+    "storage" | "runtime" | "tokens" | "connections" | "subscriptions" | "router" | "log"
+  >,
   { agentId, reason, caller }: Revocation,
 ): Promise<Answer<Operations["revokeAgent"]>> {
   const now = runtime.now();
@@ -50,6 +54,7 @@ export async function revokeAgent(
   tokens.evictAgent(agentId);
   for (const webhook of revoked.webhooks) subscriptions.remove(webhook);
   for (const connection of connections.forAgent(agentId)) connection.close(4401, "agent revoked");
+  router.reassignAllOf(agentId);
   log.info("agent.revoked", { agent_id: agentId });
   return { status: 200, body: { agent_id: agentId, revoked: true, revoked_at: revoked.at } };
 }

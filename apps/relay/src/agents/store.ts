@@ -22,6 +22,12 @@ export function findAgent(read: Reader, agent_id: string): Promise<AgentRow | un
   return read.get(agentById, { agent_id });
 }
 
+/** Returns whether an agent of this relay was revoked, which is final. */
+export async function isRevokedAgent(read: Reader, agent_id: string): Promise<boolean> {
+  const agent = await findAgent(read, agent_id);
+  return agent !== undefined && agent.revoked_at !== null;
+}
+
 const CHANGING_COLUMNS = [
   "public_key",
   "endpoint_url",

@@ -7,6 +7,7 @@ import { reassignStalled, reassignToNext, routeTask } from "./route-task.ts";
 import type { Router } from "./router.ts";
 import {
   listUnsentTasks,
+  reassignAllOf,
   sendEach,
   rerouteEach,
   retryPending,
@@ -52,6 +53,8 @@ export function createRouter(parts: RouteDependencies): Router {
       begin(() => reassignStalled(services, taskId), { correlationId: taskId }),
     cancelCall: (taskId) => calls.cancel(taskId),
     retryPendingFor,
+    reassignAllOf: (agentId) =>
+      begin(() => reassignAllOf(services, agentId), { agent_id: agentId }),
     async retryAllPending() {
       for (const { executor } of await listExecutorsWithPendingTasks(storage.read, runtime.now())) {
         retryPendingFor(executor);

@@ -1,16 +1,19 @@
+import { isRevokedAgent } from "../agents/store.ts";
 import { hasRoomForTask } from "../inspections/acceptance/find-offer.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { reassignTask } from "../tasks/assignment/assignment-store.ts";
 import { parseAttempts, parseRequiredCapabilities } from "../tasks/task.ts";
 import { enqueueTaskAssigned } from "../webhooks/enqueue-task-webhooks.ts";
+import { cancelWithoutExecutor } from "./cancel-without-executor.ts";
 import { findCallableAgent } from "./endpoints/find-callable-agent.ts";
 import { findPending } from "./pending-task.ts";
 import type { RouteServices } from "./route-services.ts";
 
 /**
  * Assigns a pending task to the next executor that can be reached, and returns the changed task;
- * undefined when all have been tried: then it waits for the first of them again, if that has room for it.
+ * undefined when all have been tried: then it waits for the first of them again that is not revoked, if that
+ * has room for it. A task whose executors are all revoked is cancelled.
  */
 export async function moveToNextExecutor(
   services: RouteServices,
@@ -18,12 +21,18 @@ export async function moveToNextExecutor(
 ): Promise<TaskRow | undefined> {
   const { storage } = services;
   const attempts = parseAttempts(task);
-  const attempt = await findNextReachable(services, task, attempts);
-  const next = attempts[attempt ?? 0];
-  if (next === undefined || (attempt === undefined && task.attempt === 0)) return undefined;
+  const reachable = await findNextReachable(services, task, attempts);
+  const attempt = reachable ?? (await findFirstInForce(services, attempts));
+  const next = attempts[attempt];
+  if (next === undefined) {
+    // Rows of early versions name no executors.
+    if (attempts.length > 0) await cancelWithoutExecutor(services, task.task_id);
+    return undefined;
+  }
+  if (attempt === task.attempt) return undefined;
   const reassignment = {
     assigned_to: next.agent_id === task.agent_id ? null : next.agent_id,
-    attempt: attempt ?? 0,
+    attempt,
     via_peer: next.via?.relay_id ?? null,
     charge: next.charge,
   };
@@ -35,7 +44,19 @@ export async function moveToNextExecutor(
     return true;
   });
   if (changed) services.waiters.notify(task.task_id);
-  return attempt === undefined ? undefined : findPending(services, task.task_id);
+  return reachable === undefined ? undefined : findPending(services, task.task_id);
+}
+
+/** Returns the first executor that is not revoked, reachable or not; -1 without one. */
+async function findFirstInForce(
+  { storage }: RouteServices,
+  attempts: readonly Attempt[],
+): Promise<number> {
+  for (const [at, { agent_id, via }] of attempts.entries()) {
+    // Only its own relay knows of another relay's agent.
+    if (via !== undefined || !(await isRevokedAgent(storage.read, agent_id))) return at;
+  }
+  return -1;
 }
 
 /**

@@ -15,6 +15,8 @@ export interface Router {
   readonly cancelCall: (taskId: string) => void;
   /** Routes tasks that wait for an agent and were not sent to any device that could do them. */
   readonly retryPendingFor: (agentId: string) => void;
+  /** Gives the tasks that wait for an agent that was just revoked to their next executors, or cancels them. */
+  readonly reassignAllOf: (agentId: string) => void;
   /** Routes the waiting tasks of all agents; a later start resumes an interrupted run. */
   readonly retryAllPending: () => Promise<void>;
   /** Routes tasks again whose process may have ended before it routed them. */

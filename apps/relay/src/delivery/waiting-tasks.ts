@@ -3,10 +3,11 @@ import type { TaskRow } from "../storage/tables/tasks.ts";
 import { parseRequiredCapabilities } from "../tasks/task.ts";
 import { sendHere, sendToNewcomers } from "./send-task.ts";
 import type { RouteServices } from "./route-services.ts";
-import { routePending } from "./route-task.ts";
+import { reassignToNext, routePending } from "./route-task.ts";
 import { isAnyTaskDue, listRecentTasksOf, takeWaitingTasks } from "./waiting-store.ts";
 
 const MAX_PENDING_PER_RETRY = 1_000;
+const MAX_REASSIGNED_PER_PAGE = 100;
 const MAX_REROUTED = 500;
 const MAX_SENT_PER_ROUND = 500;
 /** A dead endpoint fails at most this many parallel attempts; the others are not made. */
@@ -17,7 +18,7 @@ type TaskId = Pick<TaskRow, "task_id">;
 /** Routes tasks that wait for an agent and were not sent to any device that could do them. */
 export async function retryPending(services: RouteServices, executor: string): Promise<void> {
   const { storage, runtime, connections } = services;
-  const query = { executor, now: runtime.now(), limit: MAX_PENDING_PER_RETRY };
+  const query = { executor, now: runtime.now(), limit: MAX_PENDING_PER_RETRY, after: "" };
   const waiting = await listPendingTaskIds(storage.read, query);
   const unsent = waiting.filter((task) => {
     const required = parseRequiredCapabilities(task);
@@ -26,6 +27,21 @@ export async function retryPending(services: RouteServices, executor: string): P
       .some((connection) => connections.canServe(connection, required));
   });
   await runForEach(unsent, (taskId) => routePending(services, taskId));
+}
+
+/**
+ * Gives the tasks that wait for a revoked agent to their next executors, or cancels them. Each has a transaction
+ * of its own, because an agent can have thousands.
+ */
+export async function reassignAllOf(services: RouteServices, executor: string): Promise<void> {
+  const { storage, runtime, closing } = services;
+  let after: string | undefined = "";
+  while (after !== undefined && !closing.aborted) {
+    const query = { executor, now: runtime.now(), limit: MAX_REASSIGNED_PER_PAGE, after };
+    const waiting = await listPendingTaskIds(storage.read, query);
+    await runForEach(waiting, (taskId) => reassignToNext(services, taskId, executor));
+    after = waiting.at(-1)?.task_id;
+  }
 }
 
 /** Takes the tasks that are due to be routed again; other processes do not take them as well. */

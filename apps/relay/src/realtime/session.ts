@@ -251,7 +251,7 @@ class SocketSession implements Session {
     const stored = await loadAnnouncement(storage.read, connection);
     connection.capabilities ??= stored.capabilities;
     if (stored.isAnnounced) connections.markAnnounced(agentId);
-    const query = { executor: agentId, now: freezer.taskTime(), limit: MAX_COUNTED };
+    const query = { executor: agentId, now: freezer.taskTime(), limit: MAX_COUNTED, after: "" };
     const pending = await listPendingTaskIds(storage.read, query);
     if (this.#state.name === "closed") return;
     log.info("ws.connected", { agent_id: agentId, device_id: connection.deviceId });

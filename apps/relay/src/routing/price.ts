@@ -14,8 +14,15 @@ export async function getTaskPrice(
   required: readonly string[],
 ): Promise<Micro | null> {
   const listing = await findListing(read, agentId);
-  if (listing === undefined) return ZERO;
-  return calculateTaskPrice(parseListing(listing.body), required);
+  return parseListedPrice(listing?.body ?? null, required);
+}
+
+/** Returns the price of one task by the JSON of a listing; null, for none, makes it free. */
+export function parseListedPrice(
+  listing: string | null,
+  required: readonly string[],
+): Micro | null {
+  return listing === null ? ZERO : calculateTaskPrice(parseListing(listing), required);
 }
 
 /**

@@ -8,7 +8,8 @@ import { locateAgent, type RemoteTarget } from "../federation/discovery/locate-a
 import { checkTargetKey } from "../agents/keys/check-key.ts";
 import type { Attempt } from "./attempt.ts";
 import { rankExecutors, type ExecutorQuery, type ExecutorServices } from "./rank-executors.ts";
-import { getTaskPrice } from "./price.ts";
+import { findTarget } from "./target-store.ts";
+import { parseListedPrice } from "./price.ts";
 
 export interface ExecutorRequest {
   readonly targetId: string;
@@ -29,7 +30,9 @@ type SelectedExecutors =
     }
   | Refusal<ExecutorRefusal>;
 
-type ExecutorRefusal = TargetRefusal | "task.id_conflict" | "agent.not_found";
+type ExecutorRefusal = TargetRefusal | QuoteRefusal;
+
+type QuoteRefusal = "task.target_revoked" | "task.id_conflict" | "agent.not_found";
 
 /**
  * Returns the agents to try in order: those of scored routing where capabilities are required, and the
@@ -97,19 +100,19 @@ async function getQuote(
   services: ExecutorServices,
   targetId: string,
   body: SubmitTaskBody,
-): Promise<
-  | { readonly ok: true; readonly quote: RemoteTarget }
-  | Refusal<"task.id_conflict" | "agent.not_found">
-> {
+): Promise<{ readonly ok: true; readonly quote: RemoteTarget } | Refusal<QuoteRefusal>> {
   const { federation, storage } = services;
   const required = body.required_capabilities ?? [];
-  const charge = await getTaskPrice(storage.read, targetId, required);
-  const local = { ok: true as const, quote: { agent_id: targetId, charge } };
+  const { listing, revoked_at } = await findTarget(storage.read, targetId);
+  if (revoked_at !== null) return refuse("task.target_revoked");
   const pinned = { agentId: targetId, publicKey: body.public_key };
   // Tokens do not cross relays.
   const remote =
     federation === undefined || body.delegation_token !== undefined
       ? undefined
       : await locateAgent({ ...services, federation }, pinned, required);
-  return remote ?? (await checkTargetKey(storage.read, pinned)) ?? local;
+  if (remote !== undefined) return remote;
+  const otherKey = await checkTargetKey(storage.read, pinned);
+  const charge = parseListedPrice(listing, required);
+  return otherKey ?? { ok: true, quote: { agent_id: targetId, charge } };
 }

@@ -24,6 +24,7 @@ export const taskErrors = {
   },
   "task.too_deep": { status: 400, text: "Task is more than 10 delegations below the first one" },
   "task.target_blocked": { status: 403, text: "The submitter has blocked the target" },
+  "task.target_revoked": { status: 403, text: "The target is revoked" },
   "task.relay_full": { status: 503, text: "Relay has reached its maximum of open tasks" },
   "stream.too_many": { status: 429, text: "Caller has too many open event streams" },
   "task.submitter_full": { status: 429, text: "Submitter has reached its maximum of open tasks" },

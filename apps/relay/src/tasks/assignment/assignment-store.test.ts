@@ -166,8 +166,8 @@ describe("the tasks that wait for an executor", () => {
   });
 
   test("the tasks that wait for an executor are assigned to it, else addressed to it, pending and not expired", async () => {
-    const query = { executor: "target", now: 50, limit: 10 };
-    const tasks = await listPendingTasks(storage.read, { ...query, after: "" });
+    const query = { executor: "target", now: 50, limit: 10, after: "" };
+    const tasks = await listPendingTasks(storage.read, query);
     expect(tasks.map(({ task_id }) => task_id)).toEqual(["1", "3", "7"]);
     expect(await listPendingTaskIds(storage.read, query)).toEqual([
       { task_id: "1", required_capabilities: "[]" },

@@ -40,28 +40,27 @@ const pendingQuery = queryBuilder
   .where(taskIsOpen)
   .where("status", "=", "pending")
   .where("expires_at", ">", param("now"))
+  .where("task_id", ">", param("after"))
+  .orderBy("task_id")
   .limit(param("limit"));
 
 export interface PendingQuery {
   readonly executor: string;
   readonly now: number;
   readonly limit: number;
+  /** A task id; empty for the first page. */
+  readonly after: string;
 }
 
-const selectPending = compile<PendingQuery & { after: string }>()(
-  pendingQuery.select(TASK_COLUMNS).where("task_id", ">", param("after")).orderBy("task_id"),
-);
+const selectPending = compile<PendingQuery>()(pendingQuery.select(TASK_COLUMNS));
 
-/** Lists an executor's pending tasks, oldest first; `after` is a task id. */
-export function listPendingTasks(
-  read: Reader,
-  query: PendingQuery & { after: string },
-): Promise<TaskRow[]> {
+/** Lists an executor's pending tasks, oldest first. */
+export function listPendingTasks(read: Reader, query: PendingQuery): Promise<TaskRow[]> {
   return read.all(selectPending, query);
 }
 
 const selectPendingIds = compile<PendingQuery>()(
-  pendingQuery.select(["task_id", "required_capabilities"]).orderBy("task_id"),
+  pendingQuery.select(["task_id", "required_capabilities"]),
 );
 
 /** Lists the same tasks without their prompts, which are large. */

@@ -122,6 +122,11 @@ export const tasksContract: Contract<
       await t.as(boss, "PUT", path, { trust_level: "blocked" });
       return submitTask(t, boss, worker);
     },
+    "task.target_revoked": async (t) => {
+      const worker = await createSeller(t, 2);
+      await t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/revoke`, {});
+      return submitTask(t, await createBuyer(t, 10), worker);
+    },
     "task.id_conflict": async (t) =>
       submitTask(t, await t.createAgent(), await t.createAgent(), {
         public_key: t.createUnknownAgent().publicKey,

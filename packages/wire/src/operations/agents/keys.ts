@@ -81,7 +81,7 @@ export const keys = {
     method: "POST",
     path: "/api/v1/agents/:agentId/revoke",
     summary:
-      "Revoke an agent permanently: its tokens, sockets and listing end, money and history stay.",
+      "Revoke an agent permanently: its tokens, sockets, listing and waiting tasks end, money and history stay.",
     section: "Registry",
     auth: "bearer",
     operator: "operate",

@@ -77,6 +77,7 @@ export const tasks = {
       "task.no_candidate",
       "task.too_deep",
       "task.target_blocked",
+      "task.target_revoked",
       "task.id_conflict",
       "acceptance.not_offered",
       "acceptance.free_task",
