@@ -97,6 +97,7 @@ export function createRelay(services: Services, { federationWork, keepUp }: Rela
     elapsed: clock.elapsed,
     log,
     isDraining,
+    isShared: services.storage.isShared,
     mayServe: () => keepUp.mayServe(),
     recordRequest: services.metrics.recordRequest,
     freezeReason: () => services.freezer.frozen()?.reason,

@@ -6,12 +6,13 @@ import { findAgent } from "../agents/store.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { AgentCaller } from "./caller.ts";
 import { isRevokedToken } from "./spent-token-store.ts";
+import { isTokenInForce } from "./token-store.ts";
 
 /** The state of affairs by which a token is verified. */
 export interface Verification {
   /** The time, in ms, at which it must not have expired; now, if absent. */
   readonly at?: number;
-  /** Whether nothing is taken from the cache, because another process may have ended the token just now. */
+  /** Whether the database is asked, because another process may have ended the token just now. */
   readonly isFresh?: boolean;
 }
 
@@ -32,38 +33,55 @@ export interface TokenKey {
   readonly public_key: string;
 }
 
+/** A caller with the key that signed its token. */
+interface CachedCaller {
+  readonly caller: AgentCaller;
+  readonly publicKey: string;
+}
+
 const CACHE_SIZE = 10_000;
 /** Agents whose tokens were dropped within the lifetime of a token. */
 const MAX_EVICTED = 100_000;
+
+interface VerifierOptions {
+  readonly read: Reader;
+  readonly audience: string;
+  readonly now: () => number;
+  /** Whether this process knows in time what others revoke; otherwise nothing is taken from the cache. */
+  readonly mayCache?: () => boolean;
+  /** Records that a token proves an agent's key; optional. */
+  readonly recordProof?: (
+    key: TokenKey,
+    caller: AgentCaller,
+  ) => Promise<Refusal<"agent.key_displaced"> | undefined>;
+}
 
 /**
  * Verifies signed device tokens. A verified one is cached until it expires, because two
  * verifications would cost more than the rest of a delegation.
  */
-export function createTokenVerifier(options: {
-  read: Reader;
-  audience: string;
-  now: () => number;
-  /** Whether this process knows in time what others revoke; otherwise nothing is taken from the cache. */
-  mayCache?: () => boolean;
-  /** Records that a token proves an agent's key; optional. */
-  recordProof?: (
-    key: TokenKey,
-    caller: AgentCaller,
-  ) => Promise<Refusal<"agent.key_displaced"> | undefined>;
-}): TokenVerifier {
-  const cache = new BoundedMap<string, AgentCaller>(CACHE_SIZE);
+export function createTokenVerifier(options: VerifierOptions): TokenVerifier {
+  const cache = new BoundedMap<string, CachedCaller>(CACHE_SIZE);
   const evicted = createEvictions(options.now);
+
+  function findCached(token: string, now: number) {
+    const cached = options.mayCache?.() === false ? undefined : cache.get(token);
+    if (cached === undefined) return undefined;
+    if (now < cached.caller.expiresAt) return { ok: true as const, ...cached };
+    cache.delete(token);
+    return refuse("auth.expired_token");
+  }
 
   const verifier: TokenVerifier = {
     async verify(token, verification = {}) {
       const { at: now = options.now(), isFresh = false } = verification;
-      const mayCache = !isFresh && options.mayCache?.() !== false;
-      const caller = mayCache ? cache.get(token) : undefined;
-      if (caller !== undefined) {
-        if (now < caller.expiresAt) return { ok: true, caller };
+      const cached = findCached(token, now);
+      if (cached?.ok === false) return cached;
+      if (cached !== undefined) {
+        const { caller } = cached;
+        if (!isFresh || (await isStillInForce(options.read, cached))) return { ok: true, caller };
+        // The verification says why.
         cache.delete(token);
-        return refuse("auth.expired_token");
       }
       const before = evicted.count();
       const peeked = peekToken(token);
@@ -104,13 +122,15 @@ export function createTokenVerifier(options: {
       if (refused !== undefined) return refused;
       // The key or the device may have ended while this token was verified.
       if (verifiedCaller.hasEnded()) return verifier.verify(token, verification);
-      cache.set(token, verifiedCaller);
+      cache.set(token, { caller: verifiedCaller, publicKey });
       return { ok: true, caller: verifiedCaller };
     },
 
     evictAgent(agentId) {
       evicted.add(agentId);
-      for (const [token, caller] of cache) if (caller.agentId === agentId) cache.delete(token);
+      for (const [token, { caller }] of cache) {
+        if (caller.agentId === agentId) cache.delete(token);
+      }
     },
 
     evictAll() {
@@ -119,6 +139,13 @@ export function createTokenVerifier(options: {
     },
   };
   return verifier;
+}
+
+/** Asks the database in one statement, because a verification costs several and a signature. */
+async function isStillInForce(read: Reader, { caller, publicKey }: CachedCaller): Promise<boolean> {
+  const { agentId: agent_id, deviceId: device_id, tokenId: jti } = caller;
+  const token = { agent_id, device_id, public_key: publicKey, jti };
+  return (await isTokenInForce(read, token)) && !caller.hasEnded();
 }
 
 /** Counts the evictions of all agents, and remembers each agent's newest one as long as a token can live. */

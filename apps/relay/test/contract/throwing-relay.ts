@@ -25,6 +25,7 @@ export function throwingRelay(error: Error) {
     idempotency: { runOnce: (_, run) => run(async () => {}) as never },
     recordAct: (_, run) => Promise.resolve(run()),
     spendToken: async () => undefined,
+    isShared: false,
     clientIp: () => "127.0.0.1",
     corsOrigins: "*",
     runtime: { now, randomBytes: (length) => new Uint8Array(length) },

@@ -65,6 +65,8 @@ export interface ServeOptions {
   readonly isDraining: () => boolean;
   /** Returns undefined while the relay is not frozen. */
   readonly freezeReason: () => string | undefined;
+  /** Whether other processes may use the database, and end tokens there. */
+  readonly isShared: boolean;
   /** False while this process may not be alive for the others that share its database. */
   readonly mayServe: () => boolean;
 }
@@ -144,10 +146,10 @@ async function runSteps(options: ServeOptions, exchange: Exchange): Promise<Oper
   if (forbidden !== undefined) return record({}, () => forbidden);
   const input = await readInput(exchange);
   if (!input.ok) return record({}, () => input);
-  // A body can take half a minute to arrive, and a token can end meanwhile. A single-use operation, such as a
-  // withdrawal, asks the database, because another process may have revoked the token a moment ago.
+  // A body can take half a minute to arrive, and a token can end meanwhile. What writes asks the database, because
+  // another process may have revoked the token a moment ago.
   const again = { header, at: exchange.receivedAt };
-  const isFresh = exchange.operation.singleUse === true;
+  const isFresh = options.isShared && exchange.operation.method !== "GET";
   const current = await identifyAgain(options, caller, { ...again, isFresh });
   if (!current.ok) return record({}, () => current);
   const used = await checkToken(options, exchange, current.caller);
