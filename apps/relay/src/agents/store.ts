@@ -99,6 +99,22 @@ export async function markUnreachable(
   await tx.run(updateUnreachable, call);
 }
 
+const updateStopped = compile<{ agent_id: string; device_id: string; now: number }>()(
+  sql<never>`
+    update agents set unreachable_at = ${param("now")}
+    where agent_id = ${param("agent_id")} and endpoint_url is not null and unreachable_at is null
+      and exists (select 1 from devices where devices.device_id = ${param("device_id")}
+        and devices.agent_id = agents.agent_id and devices.public_key = agents.public_key)`,
+);
+
+/** Records that the device that carries an agent's own key has stopped, so its endpoint is not expected to answer. */
+export async function markStopped(
+  tx: Tx,
+  stopped: { agent_id: string; device_id: string; now: number },
+): Promise<void> {
+  await tx.run(updateStopped, stopped);
+}
+
 const deleteCapabilitiesQuery = compile<{ agent_id: string }>()(
   queryBuilder.deleteFrom("agent_capabilities").where("agent_id", "=", param("agent_id")),
 );

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TestAgent } from "@agent/testkit";
 import type { OperatorAgent } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { serveTestRelay, settleEventLoop, type ServedRelay } from "../../test/devices.ts";
 import {
   registerEndpoint,
   startHttpEndpoint,
@@ -13,6 +13,7 @@ import {
   textResult,
 } from "../../test/endpoint.ts";
 import { createSeller, getTaskAt, submitAcceptedTask } from "../../test/market.ts";
+import { createPairedDevice } from "../../test/pairing.ts";
 import { createReceipt } from "../../test/test-relay.ts";
 
 let folder: string;
@@ -148,6 +149,48 @@ test("G5: an endpoint that works and one that refuses a task stay online", async
   await expect.poll(async () => (await getTaskAt(t, done.path)).status).toBe("completed");
   await submitAcceptedTask(t, boss, worker, { prompt: "fail" });
   await expect.poll(() => endpoint.calls).toHaveLength(2);
+  expect(await shown()).toEqual(ONLINE);
+});
+
+test("an agent that closes its socket in order is offline at once, and online at its next sign of life", async () => {
+  const endpoint = closedAfter(await startHttpEndpoint(() => {}));
+  await registerEndpoint(t, worker, endpoint.url);
+  const device = await t.connectDevice(worker);
+  device.socket.close(1_000);
+  await expect.poll(shown).toEqual(OFFLINE);
+  const discover = "/api/v1/agents/discover?capability=summarise";
+  const found = await t.asOperator("GET", discover);
+  expect(found.body).toMatchObject({ agents: [{ online: false, freshness: "awake" }] });
+  const heartbeat = { agent_id: worker.agentId };
+  await t.as(worker, "POST", "/api/v1/agents/heartbeat", heartbeat);
+  expect(await shown()).toEqual(ONLINE);
+});
+
+test("an agent stays online when it lost its connection, when another of its sockets is open, and when the relay closed the socket", async () => {
+  const endpoint = closedAfter(await startHttpEndpoint(() => {}));
+  await registerEndpoint(t, worker, endpoint.url);
+  const lost = await t.connectDevice(worker);
+  lost.socket.terminate();
+  await lost.closed;
+  await settleEventLoop();
+  expect(await shown()).toEqual(ONLINE);
+  const [first, second] = [await t.connectDevice(worker), await t.connectDevice(worker)];
+  first.socket.close(1_000);
+  await first.closed;
+  await settleEventLoop();
+  await t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/revoke-tokens`, { jtis: ["one"] });
+  await second.closed;
+  await settleEventLoop();
+  expect(await shown()).toEqual(ONLINE);
+});
+
+test("a paired device that closes its socket takes no agent offline", async () => {
+  const endpoint = closedAfter(await startHttpEndpoint(() => {}));
+  await registerEndpoint(t, worker, endpoint.url);
+  const phone = await t.connectDevice(await createPairedDevice(t, worker));
+  phone.socket.close(1_000);
+  await phone.closed;
+  await settleEventLoop();
   expect(await shown()).toEqual(ONLINE);
 });
 

@@ -52,7 +52,7 @@ export function mountSockets(
           // A binary frame is no message of the contract, and is answered like an empty one.
           void session?.message(typeof data === "string" ? data : "");
         },
-        onClose: () => session?.closed(),
+        onClose: ({ code }) => session?.closed(code),
       };
     }),
   );

@@ -6,7 +6,7 @@ import {
   type ServerMessage,
   type Task,
 } from "@agent/wire";
-import { updateLastSeen } from "../agents/store.ts";
+import { markStopped, updateLastSeen } from "../agents/store.ts";
 import type { createAuthenticator } from "../http/server/authenticate.ts";
 import { hasCallerEnded, type Caller, type OperatorCaller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
@@ -46,8 +46,12 @@ export type SessionServices = Services & {
 
 export interface Session {
   message(text: string): Promise<void>;
-  closed(): void;
+  /** The socket has closed, with the code of the side that closed it first. */
+  closed(code: number): void;
 }
+
+/** RFC 6455, 7.4.1. */
+const NORMAL_CLOSURE = 1_000;
 
 const MAX_COUNTED = 1_000;
 
@@ -102,8 +106,20 @@ class SocketSession implements Session {
     return this.#guard(this.#receive(text));
   }
 
-  closed(): void {
+  closed(code: number): void {
+    const isByDevice = this.#state.name !== "closed";
     this.#apply({ type: "disconnected" });
+    if (isByDevice && code === NORMAL_CLOSURE) void this.#guard(this.#recordStop());
+  }
+
+  /** A device that closes its socket in order stops; one that lost its connection is expected back. */
+  async #recordStop(): Promise<void> {
+    const { storage, runtime, connections, freezer } = this.#services;
+    const device_id = this.#connection?.deviceId ?? undefined;
+    const agent_id = this.#agentId;
+    if (device_id === undefined || connections.isOnline(agent_id)) return;
+    if (freezer.frozen() !== undefined) return;
+    await storage.transaction((tx) => markStopped(tx, { agent_id, device_id, now: runtime.now() }));
   }
 
   async #receive(text: string): Promise<void> {

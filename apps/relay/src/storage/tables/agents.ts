@@ -11,7 +11,10 @@ export interface AgentRow {
   registered: 0 | 1;
   created_at: number;
   last_seen_at: number;
-  /** When its endpoint was last found without an MCP server; null after a later sign of life. */
+  /**
+   * When its endpoint was last found without an MCP server, or it closed its last socket in order; null after a
+   * later sign of life.
+   */
   unreachable_at: number | null;
   revoked_at: number | null;
 }

@@ -26,7 +26,7 @@ export const OperatorAgent = v.object({
   last_seen_at: wholeNumber,
   unreachable_at: describeAs(
     v.nullable(wholeNumber),
-    "The time at which a call found nothing at its endpoint, in ms since the Unix epoch, until its next sign of life; null otherwise.",
+    "The time at which a call found nothing at its endpoint, or it closed its last socket in order, in ms since the Unix epoch, until its next sign of life; null otherwise.",
   ),
   open_tasks: describeAs(wholeNumber, "The number of its open tasks."),
   credentials: describeAs(
