@@ -226,11 +226,13 @@ export const impliedRefusalCases: Partial<Record<Code, ProvokeRefusal>> = {
 
   "rate.exceeded": async ({ rateLimited: narrow, rateLimitedPeered: narrowPeered }, name) => {
     const isOfPeer = (operations[name].auth as string) === "peer" && operations[name].tier === null;
+    // What a peer has not made now, and for this relay, uses up none of its rate.
+    const sent = { timestamp: narrowPeered.t.clock.now() };
+    const request = () =>
+      isOfPeer ? requestSigned(narrowPeered, name, sent) : requestOperation(narrow, name);
     const allowed = (isOfPeer ? PEER_REQUESTS : 1) * processCount;
-    for (let asked = 0; asked < allowed; asked += 1) {
-      await (isOfPeer ? requestSigned(narrowPeered, name, {}) : requestOperation(narrow, name));
-    }
-    return isOfPeer ? requestSigned(narrowPeered, name, {}) : requestOperation(narrow, name);
+    for (let asked = 0; asked < allowed; asked += 1) await request();
+    return request();
   },
   "server.draining": ({ draining }, name) => requestOperation(draining, name),
   "server.frozen": ({ frozen }, name) => requestOperation(frozen, name, { token: OPERATOR_TOKEN }),
