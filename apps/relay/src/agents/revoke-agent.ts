@@ -16,7 +16,8 @@ interface Revocation {
 
 /**
  * Revokes an agent for good: its tokens, sockets, listing and webhooks, its keys' signatures for tasks that
- * are created later, and the tasks that it has not claimed. Account, history and key chain stay, and the operator can still act for it.
+ * are created later, and the tasks that it has not claimed. Account, history and key chain stay, and the
+ * operator can still act for it.
  */
 export async function revokeAgent(
   {

@@ -4,8 +4,8 @@ import type { Caller } from "../../caller.ts";
 import type { ToolContext } from "../../tools/definition.ts";
 
 /**
- * Reads who submitted the task of a call, for which price, and how long it may take. Only the agent's relay knows it, so what
- * another caller states is ignored.
+ * Reads who submitted the task of a call, for which price, and how long it may take. Only the agent's
+ * relay knows it, so what another caller states is ignored.
  */
 export function readTaskOrigin(caller: Caller, stated: unknown): ToolContext["origin"] {
   const parsed = v.safeParse(TaskOrigin, stated);
