@@ -226,7 +226,7 @@ export const impliedRefusalCases: Partial<Record<Code, ProvokeRefusal>> = {
 
   "rate.exceeded": async ({ rateLimited: narrow, rateLimitedPeered: narrowPeered }, name) => {
     const isOfPeer = (operations[name].auth as string) === "peer" && operations[name].tier === null;
-    // What a peer has not made now, and for this relay, uses up none of its rate.
+    // A request that the peer has not made now, or for this relay, uses up none of its rate.
     const sent = { timestamp: narrowPeered.t.clock.now() };
     const request = () =>
       isOfPeer ? requestSigned(narrowPeered, name, sent) : requestOperation(narrow, name);
