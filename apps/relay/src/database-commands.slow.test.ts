@@ -244,7 +244,10 @@ describe.runIf(onlyOn("sqlite"))("the other commands", () => {
   });
 
   test.each(["backup", "restore"])("%s requires a file", async (name) => {
-    expect(await run(name)).toEqual({ ok: false, text: "FILE is missing: name it after the command" });
+    expect(await run(name)).toEqual({
+      ok: false,
+      text: "FILE is missing: name it after the command",
+    });
   });
 
   test("an unknown command, or one without a database, exits with a reason", async () => {
