@@ -45,7 +45,7 @@ test.each<[args: string[], options: OperatorOptions, message: string]>([
   [["approvals"], { state: "open" }, "--state must be one of 'pending', 'approved', "],
   [["withdrawals"], { state: "open" }, "--state must be one of 'pending', 'completed', "],
   [["tasks"], { limit: "0" }, "--limit must be a whole number from 1 to 200"],
-  [["deposit", "nobody", "5"], { reference: "r" }, "ID must be a UUID"],
+  [["deposit", "no-agent", "5"], { reference: "r" }, "ID must be a UUID"],
   [["peers", "add", "there"], {}, "URL must be an http or https URL"],
 ])("a refusal of %j by the relay names what was typed", async (args, options, message) => {
   const { code, errors } = await run(args, options);
