@@ -8,9 +8,8 @@ import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../../storage/tables/tasks.ts";
 import { markCancelRequested } from "./claim-store.ts";
-import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
+import { cancelPendingTask, publishEndWithoutReceipt } from "../receipts/end-without-receipt.ts";
 import { findAddressedTask } from "../find-addressed-task.ts";
-import { cancelPending } from "../store.ts";
 import { executorOf } from "../task.ts";
 
 export type CancelServices = Pick<
@@ -77,12 +76,9 @@ export async function cancelInTransaction(
   services: Pick<Services, "runtime">,
   taskId: string,
 ): Promise<CancelOutcome> {
+  const cancelled = await cancelPendingTask(tx, services, taskId);
+  if (cancelled !== undefined) return { ok: true, status: "cancelled", row: cancelled };
   const now = services.runtime.now();
-  const cancelled = await cancelPending(tx, taskId, now);
-  if (cancelled !== undefined) {
-    await endWithoutReceipt(tx, services, cancelled, "cancelled");
-    return { ok: true, status: "cancelled", row: cancelled };
-  }
   const requested = await markCancelRequested(tx, taskId, now);
   if (requested === undefined) return refuse("task.not_pending");
   if (isClaimedByPeer(requested)) await enqueuePeerCancel(tx, requested.task_id, now);

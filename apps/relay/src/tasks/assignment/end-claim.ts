@@ -2,8 +2,7 @@ import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../../storage/tables/tasks.ts";
 import { releaseClaim, type HeldClaim } from "./claim-store.ts";
-import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
-import { cancelPending } from "../store.ts";
+import { cancelPendingTask, publishEndWithoutReceipt } from "../receipts/end-without-receipt.ts";
 
 /** A task after its claim ended: it waits for an executor again, or it is cancelled. */
 export interface ReleasedTask {
@@ -22,11 +21,8 @@ export async function resolveEndedClaim(
 ): Promise<ReleasedTask> {
   const { task_id, cancel_requested_at } = released;
   const cancelled =
-    cancel_requested_at === null
-      ? undefined
-      : await cancelPending(tx, task_id, services.runtime.now());
+    cancel_requested_at === null ? undefined : await cancelPendingTask(tx, services, task_id);
   if (cancelled === undefined) return { status: "pending", row: released };
-  await endWithoutReceipt(tx, services, cancelled, "cancelled");
   return { status: "cancelled", row: cancelled };
 }
 

@@ -6,6 +6,7 @@ import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { recordTaskEvent } from "../events/record-task-event.ts";
 import { releaseTaskSlot } from "../submission/task-quota.ts";
 import { releaseDelegationBudget } from "../submission/delegation-budget.ts";
+import { cancelPending } from "../store.ts";
 import { executorOf } from "../task.ts";
 
 /**
@@ -24,6 +25,17 @@ export async function endWithoutReceipt(
   await releaseTaskSlot(tx, row.submitted_by);
   await recordTaskEvent(tx, row, { type: reason, at: runtime.now() });
   tx.noteChange("ended", row.task_id, executorOf(row));
+}
+
+/** Cancels a pending task and ends it without a receipt; undefined if it is not pending, or no longer. */
+export async function cancelPendingTask(
+  tx: Tx,
+  services: Pick<Services, "runtime">,
+  taskId: string,
+): Promise<TaskRow | undefined> {
+  const cancelled = await cancelPending(tx, taskId, services.runtime.now());
+  if (cancelled !== undefined) await endWithoutReceipt(tx, services, cancelled, "cancelled");
+  return cancelled;
 }
 
 /** Notifies waiting requests and the executor's devices, once the end is durable. */
