@@ -1,4 +1,4 @@
-import { sha256Hex } from "@agent/crypto";
+import { hexToBytes, publicKeyToDidKey, sha256Hex } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import {
   alice,
@@ -18,6 +18,7 @@ import {
   type VerifyReceiptOptions,
 } from "../index.ts";
 
+const aliceDid = publicKeyToDidKey(hexToBytes(alice.publicKey));
 const registered = { publicKey: alice.publicKey, taskId } satisfies VerifyReceiptOptions;
 
 /** Returns a receipt with a member changed after signing. */
@@ -206,8 +207,16 @@ describe("the key is one that is bound to the agent", () => {
     ],
     ["embedded, but the agent has no key", buildSignedReceipt(), [], "receipt.key_missing"],
     ["nowhere", buildSignedReceipt(unnamed), undefined, "receipt.key_missing"],
-    ["given in capitals", buildSignedReceipt(unnamed), alice.publicKey.toUpperCase(), invalid],
-    ["given as no key at all", buildSignedReceipt(unnamed), "not a key", invalid],
+    [
+      "given in capitals",
+      buildSignedReceipt(),
+      alice.publicKey.toUpperCase(),
+      "receipt.key_missing",
+    ],
+    ["given as a did:key", buildSignedReceipt(), aliceDid, "receipt.key_missing"],
+    ["given as no key at all", buildSignedReceipt(unnamed), "not a key", "receipt.key_missing"],
+    ["given beside no key", buildSignedReceipt(), ["not a key", alice.publicKey], undefined],
+    ["of another agent, beside no key", buildSignedReceipt(), ["", bob.publicKey], invalid],
   ])("%s", async (_, receipt, publicKey, code) => {
     expect(verifyReceipt(receipt, { publicKey }).code).toBe(code);
     expect((await verifyReceiptAsync(receipt, { publicKey })).code).toBe(code);

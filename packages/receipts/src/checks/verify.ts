@@ -19,7 +19,8 @@ import { isSignatureValid, isSignatureValidAsync } from "./signature.ts";
 export interface VerifyReceiptOptions {
   /**
    * The key or all keys bound to the agent, as 64 lowercase hex digits; by default the embedded
-   * one.
+   * one. A text in another form, such as a did:key, is no key, and with no other one the receipt is refused with
+   * `receipt.key_missing`.
    */
   readonly publicKey?: BoundKeys | undefined;
   /** The task that the receipt must be signed for. */

@@ -3,10 +3,12 @@ import type { ExecutionReceipt } from "../schema.ts";
 /** The public keys bound to an agent, each 64 lowercase hex digits, the most likely first. */
 export type BoundKeys = string | readonly string[];
 
+const PUBLIC_KEY = /^[0-9a-f]{64}$/;
+
 /**
  * Lists the keys to try. If there are bound keys, only they count, and an embedded key among them
  * is tried alone because its signer names it. An embedded key alone proves only that its holder
- * signed.
+ * signed. A text in another form is no key: trying it would blame the signature for the caller's mistake.
  */
 export function listCandidateKeys(
   receipt: ExecutionReceipt,
@@ -14,6 +16,6 @@ export function listCandidateKeys(
 ): readonly string[] {
   const embedded = receipt.public_key;
   if (bound === undefined) return embedded === undefined ? [] : [embedded];
-  const keys = typeof bound === "string" ? [bound] : bound;
+  const keys = (typeof bound === "string" ? [bound] : bound).filter((key) => PUBLIC_KEY.test(key));
   return embedded !== undefined && keys.includes(embedded) ? [embedded] : keys;
 }
