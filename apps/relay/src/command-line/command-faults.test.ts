@@ -53,6 +53,29 @@ test.each<[args: string[], options: OperatorOptions, message: string]>([
   expect(errors).toContain(`agent-relay: ${message}`);
 });
 
+test.each([
+  ["statement", {}],
+  ["statement", { csv: true }],
+  ["statement", { from: "2h" }],
+  ["trust", {}],
+  ["online", {}],
+] as const)("%s with %j names an id that no agent and no account has", async (name, options) => {
+  const unknown = t.createUnknownAgent().agentId;
+  const { code, errors, out } = await run([name, unknown], options);
+  expect({ code, out }).toEqual({ code: 1, out: "" });
+  expect(errors).toContain(`no agent has the id ${unknown}`);
+});
+
+test("the statement and the trust of a known agent, or of an account alone, are empty without a fault", async () => {
+  const { agentId } = await t.createAgent();
+  expect(await run(["statement", agentId])).toMatchObject({ code: 0 });
+  expect(await run(["trust", agentId])).toMatchObject({ code: 0 });
+  const later = t.createUnknownAgent().agentId;
+  await run(["deposit", later, "5"], { reference: "r" });
+  const past = { to: "2026-01-01T00:00:00Z" };
+  expect(await run(["statement", later], past)).toMatchObject({ code: 0 });
+});
+
 test("figures from before the relay keeps them are not promised, and fit a terminal", async () => {
   const { out } = await run(["series", "completed"], { from: "30d" });
   expect(out).toContain("the last 2 d");

@@ -18,6 +18,7 @@ import {
 } from "./operator-command.ts";
 import type { Block, Cell } from "./format-blocks.ts";
 import { buildListOutput, omitMissing, readPageQuery } from "./page-query.ts";
+import { refuseUnknownId } from "./refuse-unknown-id.ts";
 
 /** The commands about money. */
 export const moneyCommands = {
@@ -127,6 +128,8 @@ async function showStatement(call: CommandCall): Promise<CommandResult> {
   if ((from !== undefined && start === undefined) || (to !== undefined && end === undefined)) {
     return usageFault("--from and --to are times: 2h (ago) or 2026-01-31T10:00:00Z");
   }
+  const unknown = await refuseUnknownId(call.client, agentId);
+  if (unknown !== undefined) return unknown;
   const format = csv === true ? "csv" : "json";
   const query = { ...omitMissing({ from: start, to: end }), format } as const;
   const answer = await call.client.getStatement({ params: { agentId }, query });

@@ -6,6 +6,7 @@ import {
   type CommandResult,
 } from "../operator-command.ts";
 import { omitMissing } from "../page-query.ts";
+import { refuseUnknownId } from "../refuse-unknown-id.ts";
 
 /** Shows when an agent was online. */
 export async function showOnlineHistory({
@@ -24,7 +25,7 @@ export async function showOnlineHistory({
     params: { agentId },
     query: omitMissing({ from }),
   });
-  if (!answer.ok) return answer;
+  if (!answer.ok) return (await refuseUnknownId(client, agentId)) ?? answer;
   const { spans } = answer.body;
   const columns = [
     { title: "from" },

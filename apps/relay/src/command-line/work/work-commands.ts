@@ -20,6 +20,7 @@ import {
 import { showOnlineHistory } from "./online-command.ts";
 import { followEvents, listRecentEvents } from "./event-commands.ts";
 import { buildListOutput, omitMissing, readPageQuery } from "../page-query.ts";
+import { refuseUnknownId } from "../refuse-unknown-id.ts";
 
 /** The commands about agents, tasks and what happened. */
 export const workCommands = {
@@ -235,6 +236,8 @@ async function listApprovals(call: CommandCall): Promise<CommandResult> {
 async function listTrustReceived(call: CommandCall): Promise<CommandResult> {
   const [agentId] = call.args;
   if (agentId === undefined) return missingFault({ ID: agentId });
+  const unknown = await refuseUnknownId(call.client, agentId);
+  if (unknown !== undefined) return unknown;
   const query = readPageQuery(call);
   const answer = await call.client.listTrustReceived({ params: { agentId }, query });
   if (!answer.ok) return answer;

@@ -1,0 +1,23 @@
+import type { CallRefusal, RelayClient } from "@agent/client";
+
+/**
+ * Returns the refusal of an id that no agent has and for which nothing was ever booked; undefined for any other
+ * one. Money can wait on the account of an agent that is not known yet. A mistyped id must not look like an agent to
+ * which nothing happened.
+ */
+export async function refuseUnknownId(
+  client: RelayClient,
+  agentId: string,
+): Promise<CallRefusal | undefined> {
+  const params = { agentId };
+  const agent = await client.getOnlineHistory({ params, query: {} });
+  if (agent.ok) return undefined;
+  if (agent.code !== "agent.not_found") return agent;
+  const account = await client.getBalance({ params });
+  if (!account.ok) return account;
+  if (account.body.transactions.length > 0) return undefined;
+  return {
+    ...agent,
+    message: `no agent has the id ${agentId}, and nothing was ever booked for it`,
+  };
+}
