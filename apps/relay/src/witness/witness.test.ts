@@ -68,7 +68,7 @@ describe("the witness of a relay", () => {
     }
     expect(await askWitness(t, raw + "a".repeat(81_920))).toMatchObject({
       status: 413,
-      body: { code: "request.too_large" },
+      body: { code: "request.too_large", error: "Request body is too large: at most 80 KiB" },
     });
   });
 

@@ -5,7 +5,7 @@ export const requestErrors = {
   "request.malformed_json": { status: 400, text: "Request body is not valid JSON" },
   "request.invalid": { status: 400, text: "Invalid request" },
   "request.too_deep": { status: 400, text: "Request body is nested deeper than 64 levels" },
-  "request.too_large": { status: 413, text: "Request body is larger than 1 MiB" },
+  "request.too_large": { status: 413, text: "Request body is too large" },
   "request.media_type": { status: 415, text: "Request body must be application/json" },
   "request.timeout": { status: 408, text: "Request body did not arrive in time" },
   "route.not_found": { status: 404, text: "No such path" },

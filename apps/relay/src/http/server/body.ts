@@ -48,7 +48,7 @@ async function readUtf8(
     // The sender stopped or disconnected, which is no failure of the relay.
     return refuse("request.timeout");
   }
-  if (bytes === undefined) return refuse("request.too_large");
+  if (bytes === undefined) return refuse("request.too_large", `at most ${maxBytes / 1_024} KiB`);
   try {
     return { ok: true, text: utf8Decoder.decode(bytes) };
   } catch {
