@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bytesToHex, sha256Hex } from "@agent/crypto";
@@ -160,6 +160,29 @@ test.runIf(onlyOn("sqlite"))(
     );
     expect({ status, line }).toMatchObject({ status: 200, line: { ok: false } });
     await restartLog({ size: 5 });
+  },
+);
+
+test.runIf(onlyOn("sqlite"))(
+  "TL8 the log signs no head while the file of the newest served head cannot be read",
+  async () => {
+    await bindKeys(1);
+    await t.close();
+    const file = `${path()}-log-head`;
+    renameSync(file, `${file}-kept`);
+    mkdirSync(file);
+    await start();
+    expect(t.listLogged("log.behind_witness")).toEqual([
+      expect.objectContaining({ detail: expect.stringContaining("cannot be read") as string }),
+    ]);
+    await bindKeys(1);
+    expect((await getHead()).size).toBe(1);
+    await t.close();
+    rmSync(file, { recursive: true });
+    renameSync(`${file}-kept`, file);
+    await start();
+    await t.relay.tick();
+    expect((await getHead()).size).toBe(2);
   },
 );
 

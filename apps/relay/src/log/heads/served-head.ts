@@ -1,11 +1,14 @@
-import { readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
+import { readFileIfPresent } from "@agent/crypto/private-file";
 import { parseCheckpoint } from "@agent/transparency";
 
 /** The newest head that was served, in a file beside the database. */
 export interface ServedHead {
-  /** Reads the origin and the size of the newest head that was served; undefined without a file. */
-  load(): { readonly origin: string; readonly size: number } | undefined;
+  /**
+   * Reads the origin and the size of the newest head that was served; undefined without a file, and of one that
+   * a loss of power has cut off. Throws other errors of the file system.
+   */
+  load(): Promise<{ readonly origin: string; readonly size: number } | undefined>;
   save(note: string): Promise<void>;
 }
 
@@ -14,11 +17,11 @@ export interface ServedHead {
  * in memory has no file.
  */
 export function createServedHead(databasePath: string): ServedHead {
-  if (databasePath === ":memory:") return { load: () => undefined, save: async () => {} };
+  if (databasePath === ":memory:") return { load: async () => undefined, save: async () => {} };
   const path = `${databasePath}-log-head`;
   return {
-    load() {
-      const parsed = parseCheckpoint(readIfPresent(path) ?? "");
+    async load() {
+      const parsed = parseCheckpoint((await readFileIfPresent(path)) ?? "");
       return parsed.ok ? parsed.head : undefined;
     },
     async save(note) {
@@ -26,12 +29,4 @@ export function createServedHead(databasePath: string): ServedHead {
       await rename(`${path}-next`, path);
     },
   };
-}
-
-function readIfPresent(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
 }
