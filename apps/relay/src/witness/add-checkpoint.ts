@@ -8,7 +8,13 @@ import { limits, refuse, type Answer, type WitnessOperations } from "@agent/wire
 import type { RateLimiter } from "../http/limits/rate-limit.ts";
 import type { Services } from "../services.ts";
 import { findKnownLog, type KnownLog } from "./find-known-log.ts";
-import { findWitnessed, insertEvidence, insertWitnessed, updateWitnessed } from "./store.ts";
+import {
+  deleteStatedLog,
+  findWitnessed,
+  insertEvidence,
+  insertWitnessed,
+  updateWitnessed,
+} from "./store.ts";
 import type { Witness } from "./witness.ts";
 
 /** The parts of a relay that cosigns. */
@@ -60,6 +66,7 @@ async function storeHead(
   const isStored = await storage.transaction(async (tx) => {
     // A log that only the operator named has no row before its first head.
     if (next.oldSize === 0) {
+      await deleteStatedLog(tx, { origin, vkey });
       await insertWitnessed(tx, { origin, vkey, relay_id: null, pinned_at: now });
     }
     return updateWitnessed(tx, toRow(next, { origin, vkey, cosigned_at: now }));

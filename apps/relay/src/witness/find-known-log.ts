@@ -14,7 +14,8 @@ export interface KnownLog extends WitnessedHead {
 
 /**
  * Finds a log that the relay cosigns: one that the operator named, or that of a peer which was not
- * removed. The state of a removed peer stays, so that a new handshake cannot roll it back.
+ * removed. The state of a removed peer stays, so that a new handshake cannot roll it back. A peer can have stated
+ * the name of another's log as its own; once the operator names a key for it, only that key counts.
  */
 export async function findKnownLog(
   read: Reader,
@@ -23,14 +24,15 @@ export async function findKnownLog(
 ): Promise<KnownLog | undefined> {
   const row = await findWitnessed(read, origin);
   const named = witness.logs.find(({ name }) => name === origin);
-  if (row === undefined) {
-    if (named === undefined) return undefined;
-    const vkey = formatVerifierKey(named);
-    return { logKey: named, vkey, size: 0, root: getEmptyRoot(), note: "" };
+  const namedVkey = named && formatVerifierKey(named);
+  const isOnlyStated = row !== undefined && row.relay_id !== null && row.vkey !== namedVkey;
+  if (named !== undefined && namedVkey !== undefined && (row === undefined || isOnlyStated)) {
+    return { logKey: named, vkey: namedVkey, size: 0, root: getEmptyRoot(), note: "" };
   }
+  if (row === undefined) return undefined;
   const { vkey, relay_id, size, root, note } = row;
   const parsed = parseVerifierKey(vkey);
-  const isNamed = named !== undefined && formatVerifierKey(named) === vkey;
+  const isNamed = namedVkey === vkey;
   if (!parsed.ok || !(isNamed || (await isPeer(read, relay_id)))) return undefined;
   return { logKey: parsed.key, vkey, size, root, note };
 }

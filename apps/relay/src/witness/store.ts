@@ -76,6 +76,22 @@ export async function insertWitnessed(tx: Tx, log: NewLog): Promise<boolean> {
   );
 }
 
+const deleteStatedQuery = compile<{ origin: string; vkey: string }>()(
+  queryBuilder
+    .deleteFrom("witnessed")
+    .where("origin", "=", param("origin"))
+    .where("vkey", "!=", param("vkey"))
+    .where("relay_id", "is not", null),
+);
+
+/** Removes the log that a peer stated under another key than the given one of its name. */
+export async function deleteStatedLog(
+  tx: Tx,
+  log: Pick<WitnessedRow, "origin" | "vkey">,
+): Promise<void> {
+  await tx.run(deleteStatedQuery, log);
+}
+
 type OwnedLog = Pick<WitnessedRow, "origin" | "vkey" | "relay_id">;
 
 const changeOwnerQuery = compile<OwnedLog>()(
