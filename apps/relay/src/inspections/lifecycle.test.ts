@@ -21,12 +21,7 @@ import {
   submitInspected,
 } from "../../test/inspections.ts";
 import { storeLedger, createLedger } from "../../test/ledgers.ts";
-import {
-  expectConsistentBooks,
-  getAgentStates,
-  getTaskAt,
-  submitAcceptedTask,
-} from "../../test/market.ts";
+import { expectConsistentBooks, getAgentStates, submitAcceptedTask } from "../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const open: TestRelay[] = [];
@@ -178,39 +173,13 @@ describe("the deadlines of an inspection", () => {
   });
 });
 
-describe("a task with an open inspection", () => {
-  test("a task with an open inspection is kept beyond the days of retention, and purged after its close", async () => {
-    const t = await start({
-      AGENT_RETENTION_DAYS: "1",
-      AGENT_DISPUTE_ANSWER_MS: "864000000",
-    });
-    const given = await beginCase(t, await createParties(t));
-    await giveVerdict(t, given, "rejected");
-    await t.clock.advance(3 * 86_400_000);
-    await t.relay.tick();
-    expect(await getTaskAt(t, given.task.path)).toMatchObject({ status: "completed" });
-    await giveVerdict(t, given, "accepted");
-    await t.clock.advance(60_000);
-    await t.relay.tick();
-    expect((await t.asOperator("GET", given.task.path)).status).toBe(404);
-    const listed = await t.as(
-      given.boss,
-      "GET",
-      `/api/v1/agents/${given.boss.agentId}/inspections`,
-    );
-    expect(listed.body["inspections"]).toHaveLength(1);
-    await expectConsistentBooks(t, { holds: 0 });
-  });
-
-  test("IS7: an inspected task keeps its texts until the close", async () => {
-    const t = await start();
-    const given = await beginCase(t, await createParties(t));
-    const erase = () =>
-      t.as(given.boss, "DELETE", `/api/v1/admin/tasks/${given.task.task_id}/texts`);
-    expect((await erase()).body["code"]).toBe("task.not_finished");
-    await giveVerdict(t, given, "accepted");
-    expect((await erase()).status).toBe(200);
-  });
+test("IS7: an inspected task keeps its texts until the close", async () => {
+  const t = await start();
+  const given = await beginCase(t, await createParties(t));
+  const erase = () => t.as(given.boss, "DELETE", `/api/v1/admin/tasks/${given.task.task_id}/texts`);
+  expect((await erase()).body["code"]).toBe("task.not_finished");
+  await giveVerdict(t, given, "accepted");
+  expect((await erase()).status).toBe(200);
 });
 
 test.each(["submitter", "operator"] as const)(

@@ -2,9 +2,14 @@ import { compile, param, queryBuilder, sql } from "../storage/queries/compiled-q
 import { indexedBy } from "../storage/queries/fragments.ts";
 import type { Tx } from "../storage/storage.ts";
 
-/** An open inspection keeps its task, because its parties and its arbiter read it. */
-export const hasNoOpenInspection = sql<boolean>`not exists (
-  select 1 from inspections where inspections.task_id = tasks.task_id and closed_at is null)`;
+/**
+ * An inspection keeps its task while it is open and for the days of retention from its close, because a case may take
+ * longer than they are, and its parties and its arbiter prove and read its outcome by the evidence of the task.
+ */
+export const hasNoRecentInspection = sql<boolean>`not exists (
+  select 1 from inspections
+  where inspections.task_id = tasks.task_id
+    and (closed_at is null or closed_at > ${param("until")}))`;
 
 /** A task is deleted after its events, which are too many for one transaction with other tasks. */
 const hasNoEventRows = sql<boolean>`not exists (
@@ -22,14 +27,14 @@ const deleteFinished = compile<{ before: string; until: number; limit: number }>
         .where("task_id", "<", param("before"))
         .where("finished_at", "<=", param("until"))
         .where(hasNoEventRows)
-        .where(hasNoOpenInspection)
+        .where(hasNoRecentInspection)
         .limit(param("limit")),
     ),
 );
 
 /**
- * Deletes tasks that were finished by `until`; receipts, settlements and postings stay. `before` is
- * the smallest id of that time: tasks finished by then have a smaller one.
+ * Deletes tasks that were finished by `until`, and inspected ones whose inspection was closed by then; receipts,
+ * settlements and postings stay. `before` is the smallest id of that time: tasks finished by then have a smaller one.
  */
 export function purgeFinishedTasks(
   tx: Tx,

@@ -38,7 +38,8 @@ export const storageVariables = {
     unset: "the host's name and the process id",
   },
   AGENT_RETENTION_DAYS: {
-    purpose: "Days for which finished tasks can be polled; 0 keeps them for ever",
+    purpose:
+      "Days for which finished tasks can be polled, inspected ones from their close; 0 keeps them for ever",
     schema: v.optional(integerBetween(0, 36_500), "30"),
   },
   AGENT_RECONCILE_INTERVAL_MS: {

@@ -1,6 +1,6 @@
 import { limits } from "@agent/wire";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
-import { hasNoOpenInspection } from "../retention-store.ts";
+import { hasNoRecentInspection } from "../retention-store.ts";
 import { jsonTexts } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow, TaskEventRow } from "../../storage/tables/tasks.ts";
@@ -130,7 +130,7 @@ const deleteOldEvents = compile<{ before: string; until: number; limit: number }
       select task_events.task_id, task_events.event_id
       from task_events join tasks on tasks.task_id = task_events.task_id
       where task_events.task_id < ${param("before")} and tasks.finished_at <= ${param("until")}
-        and ${hasNoOpenInspection}
+        and ${hasNoRecentInspection}
       limit ${param("limit")})`,
 );
 
