@@ -1,8 +1,13 @@
 import { awaitResult } from "./await-result.ts";
 import { addArbitrationFee } from "@agent/wire";
 import { refusal } from "./calls/refusal.ts";
-import type { CheckedResult, ProvenResult } from "./results/check-result.ts";
-import { type Inspect, type InspectionResult, inspectResult } from "./results/inspect-result.ts";
+import type { CheckedResult, ProvenResult, UnprovenResult } from "./results/check-result.ts";
+import {
+  type Inspect,
+  type InspectionResult,
+  inspectResult,
+  rejectUnproven,
+} from "./results/inspect-result.ts";
 import type { VerdictSigner } from "./results/send-verdict.ts";
 import { createEnvironment, type Environment } from "./environment.ts";
 import type { RecommendResult, Recommender } from "./recommender.ts";
@@ -53,7 +58,11 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
    * arbitration fee is added to the listed price.
    */
   readonly acceptance?: WantedInspection;
-  /** Decides whether the result is accepted. Without it, and if it throws, the result is paid. */
+  /**
+   * Decides whether the result is accepted. Without it, if it throws, and if the task is still open at the end of
+   * `timeoutMs`, the result is paid. It is not asked about a completed result whose receipt does not prove the work,
+   * which is rejected.
+   */
   readonly inspect?: Inspect;
 }
 
@@ -74,7 +83,7 @@ export interface WantedInspection {
 export type DelegateResult = CheckedResult & {
   readonly taskId?: string;
   readonly recommendation?: RecommendResult;
-  /** The case after the answer of `inspect`; absent if the result is paid by silence. */
+  /** The case after the answer of `inspect` or the rejection of an unproven result; absent if silence pays. */
   readonly inspection?: InspectionResult;
 };
 
@@ -116,7 +125,15 @@ export async function delegate(
   }
   const timeoutMs = retryOptions.deadline - environment.now();
   const checked = await awaitResult(client, { ...options, taskId, timeoutMs });
-  if (!checked.ok) return { ...checked, taskId };
+  if (!checked.ok) {
+    const rejected = await rejectDelegated(
+      client,
+      { taskId, result: checked },
+      options,
+      retryOptions,
+    );
+    return { ...checked, ...rejected, taskId };
+  }
   const inspected = await inspectDelegated(client, checked, options, retryOptions);
   const isPaid = options.acceptance === undefined || inspected.isClosed;
   const result = { ...checked, ...inspected.member, taskId };
@@ -143,6 +160,19 @@ async function inspectDelegated(
   if (inspection === undefined) return { member: {}, isClosed: false };
   const isClosed = inspection.ok && inspection.inspection.state === "closed";
   return { member: { inspection }, isClosed };
+}
+
+/** Rejects a result that was submitted with terms and that `inspect` cannot be asked about. */
+async function rejectDelegated(
+  client: RelayClient,
+  unproven: { readonly taskId: string; readonly result: UnprovenResult },
+  { agentId, acceptance, inspect }: DelegateOptions,
+  retryOptions: RetryOptions,
+): Promise<Pick<DelegateResult, "inspection">> {
+  if (acceptance === undefined || inspect === undefined) return {};
+  const { signer } = acceptance;
+  const inspection = await rejectUnproven(client, { ...unproven, agentId, signer }, retryOptions);
+  return inspection === undefined ? {} : { inspection };
 }
 
 /** Returns the price to submit as the maximum, so that a price raised in the meantime is not charged. */

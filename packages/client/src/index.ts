@@ -8,7 +8,7 @@ export type { BodyBounds } from "./calls/bounded-body.ts";
 export type { CallRequest } from "./calls/call-request.ts";
 export { call } from "./calls/call.ts";
 export type { CallOptions, CallResult, CallSuccess } from "./calls/call.ts";
-export type { CheckedResult, ProvenResult } from "./results/check-result.ts";
+export type { CheckedResult, ProvenResult, UnprovenResult } from "./results/check-result.ts";
 export { delegate } from "./delegate.ts";
 export type { DelegateResult, DelegateOptions, WantedInspection } from "./delegate.ts";
 export type { Inspect, InspectionAnswer, InspectionResult } from "./results/inspect-result.ts";

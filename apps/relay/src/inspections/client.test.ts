@@ -4,9 +4,11 @@ import {
   delegate,
   type DelegateOptions,
 } from "@agent/client";
+import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createParties, type Parties } from "../../test/inspections.ts";
 import { createSeller } from "../../test/market.ts";
+import { createPairedDevice } from "../../test/pairing.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -39,7 +41,6 @@ async function run(options: Partial<DelegateOptions>, client = createClient()) {
     prompt,
     timeoutMs: 60_000,
     now: t.clock.now,
-    executorKeys: [worker.publicKey],
     acceptance: { signer: boss },
     onSubmitted(task_id) {
       const path = `/agent/${worker.agentId}/task/${task_id}`;
@@ -85,6 +86,79 @@ describe("delegate with an inspection", () => {
     await t.clock.advance(60_000);
     await t.relay.tick();
     expect(await t.getBalance(parties.boss)).toBe(8);
+  });
+
+  const deliver = async (task_id: string, by: TestAgent, change: object) => {
+    const path = `/agent/${parties.worker.agentId}/task/${task_id}`;
+    const task = { task_id, prompt: "work", submitted_at: t.clock.now() };
+    const answer = await t.as(by, "POST", `${path}/result`, createReceipt(by, task, change));
+    expect(answer.status).toBe(200);
+  };
+
+  test.each<[string, string, object]>([
+    ["result", "receipt.result_hash_mismatch", { result_hash: "0".repeat(64) }],
+    ["prompt", "receipt.prompt_hash_mismatch", { prompt_hash: "0".repeat(64) }],
+  ])(
+    "IS32: delegate rejects a result whose receipt is for another %s, without asking the inspector",
+    async (_, code, change) => {
+      const inspected: unknown[] = [];
+      const delegated = await run({
+        onSubmitted: (task_id) => void deliver(task_id, parties.worker, change),
+        inspect(result) {
+          inspected.push(result);
+          return true;
+        },
+      });
+      const reason = `The receipt does not prove the work: ${code}`;
+      expect(delegated).toMatchObject({
+        ok: false,
+        code,
+        inspection: { ok: true, inspection: { state: "rejected", verdicts: [{ reason }] } },
+      });
+      expect(inspected).toEqual([]);
+      // Without an answer nothing of it is paid.
+      await t.clock.advance(259_200_000);
+      await t.relay.tick();
+      expect(await t.getBalance(parties.boss)).toBe(10);
+    },
+  );
+
+  test("IS32: delegate rejects a result of a device that was revoked as soon as it had delivered", async () => {
+    const device = await createPairedDevice(t, parties.worker);
+    const path = `/api/v1/agents/${device.agentId}/devices/${device.deviceId}`;
+    const revoked: number[] = [];
+    const client = createRelayClient({
+      baseUrl: "http://relay.test",
+      identity: parties.boss,
+      now: t.clock.now,
+      async fetch(input, init) {
+        const request = new Request(input, init);
+        // The key is read after the receipt.
+        if (request.url.endsWith(`/api/v1/devices/${device.deviceId}`)) {
+          revoked.push((await t.as(parties.worker, "DELETE", path)).status);
+        }
+        return t.relay.fetch(request);
+      },
+    });
+    const onSubmitted = (task_id: string) => void deliver(task_id, device, {});
+    const options = { onSubmitted, inspect: () => true as const };
+    expect(await run(options, client)).toMatchObject({
+      ok: false,
+      code: "receipt.key_missing",
+      inspection: { inspection: { state: "rejected" } },
+    });
+    expect(revoked).toEqual([200]);
+  });
+
+  test("a failed task whose receipt does not prove the work is refunded, and there is nothing to reject", async () => {
+    const delegated = await run({
+      onSubmitted: (task_id) =>
+        void deliver(task_id, parties.worker, { status: "failed", result_hash: "0".repeat(64) }),
+      inspect: () => true,
+    });
+    expect(delegated).toMatchObject({ ok: false, code: "receipt.result_hash_mismatch" });
+    expect(delegated).not.toHaveProperty("inspection");
+    expect(await t.getBalance(parties.boss)).toBe(10);
   });
 
   test("delegate is silent if the answer does not come in time", async () => {

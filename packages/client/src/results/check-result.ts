@@ -29,8 +29,14 @@ export interface ProvenResult {
   readonly task: Received<typeof Task>;
 }
 
+/** A refusal, with the verdict on the receipt and the receipt itself if it was read but does not prove the work. */
+export interface UnprovenResult extends CallRefusal {
+  readonly verdict?: ReceiptVerdict;
+  readonly unprovenReceipt?: ExecutionReceipt;
+}
+
 /** A result whose receipt was verified, or the refusal. */
-export type CheckedResult = ProvenResult | (CallRefusal & { readonly verdict?: ReceiptVerdict });
+export type CheckedResult = ProvenResult | UnprovenResult;
 
 export interface ExpectedResult {
   readonly taskId: string;
@@ -82,7 +88,13 @@ export async function checkResult(
   });
   const mismatch = verdict.checks.find((check) => MISMATCH_CODES.has(check.code));
   const code = verdict.code ?? mismatch?.code;
-  if (code !== undefined) return { ...refusal(code, "Receipt does not prove the work"), verdict };
+  if (code !== undefined) {
+    return {
+      ...refusal(code, "Receipt does not prove the work"),
+      verdict,
+      unprovenReceipt: receipt,
+    };
+  }
   return { ok: true, receipt, verdict, task };
 }
 

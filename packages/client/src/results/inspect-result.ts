@@ -1,9 +1,9 @@
-import { hashReceipt } from "@agent/receipts";
+import { type ExecutionReceipt, hashReceipt } from "@agent/receipts";
 import type { Inspection, Received } from "@agent/wire";
 import type { CallRefusal } from "../calls/refusal.ts";
 import { sleep, type RetryOptions } from "../calls/retry.ts";
 import type { RelayClient } from "../relay-client.ts";
-import type { ProvenResult } from "./check-result.ts";
+import type { ProvenResult, UnprovenResult } from "./check-result.ts";
 import { sendVerdict, type VerdictSigner } from "./send-verdict.ts";
 
 /** True accepts a result; a reason rejects it, with the part of the due sum that is offered, 0 to below 1. */
@@ -18,24 +18,65 @@ export type InspectionResult =
   | CallRefusal
   | undefined;
 
+interface Inspector {
+  readonly inspect: Inspect;
+  readonly signer: VerdictSigner;
+}
+
 /** Asks for the answer and sends it. An answer that throws or comes too late is none. */
 export async function inspectResult(
   client: RelayClient,
   result: ProvenResult,
-  { inspect, signer }: { readonly inspect: Inspect; readonly signer: VerdictSigner },
+  { inspect, signer }: Inspector,
   retryOptions: RetryOptions,
 ): Promise<InspectionResult> {
   const answer = await awaitAnswer(result, inspect, retryOptions);
   if (answer === undefined) return undefined;
   const { task, receipt } = result;
+  const target = { agentId: task.agent_id, taskId: task.task_id, receipt, signer };
+  return sendAnswer(client, target, answer, retryOptions);
+}
+
+interface UnprovenTask {
+  readonly agentId: string;
+  readonly taskId: string;
+  readonly result: UnprovenResult;
+  readonly signer: VerdictSigner;
+}
+
+/**
+ * Rejects a completed result whose receipt does not prove the work. The relay takes some of these receipts, and
+ * the silence of a delegator that refuses them would pay for the work. Undefined if there is nothing to reject.
+ */
+export async function rejectUnproven(
+  client: RelayClient,
+  { result: { code, unprovenReceipt: receipt }, ...target }: UnprovenTask,
+  retryOptions: RetryOptions,
+): Promise<InspectionResult> {
+  if (receipt?.status !== "completed") return undefined;
+  const reason = `The receipt does not prove the work: ${code}`;
+  return sendAnswer(client, { ...target, receipt }, { reason }, retryOptions);
+}
+
+interface AnsweredTask {
+  readonly agentId: string;
+  readonly taskId: string;
+  readonly receipt: ExecutionReceipt;
+  readonly signer: VerdictSigner;
+}
+
+async function sendAnswer(
+  client: RelayClient,
+  { receipt, ...target }: AnsweredTask,
+  answer: InspectionAnswer,
+  { environment, signal }: RetryOptions,
+): Promise<InspectionResult> {
   const sent = await sendVerdict(client, {
-    ...retryOptions.environment,
-    agentId: task.agent_id,
-    taskId: task.task_id,
+    ...environment,
+    ...target,
     receiptHash: hashReceipt(receipt),
-    signer,
     statement: answer === true ? { verdict: "accepted" } : { verdict: "rejected", ...answer },
-    ...(retryOptions.signal !== undefined && { signal: retryOptions.signal }),
+    ...(signal !== undefined && { signal }),
   });
   return sent.ok ? { ok: true, inspection: sent.body } : sent;
 }

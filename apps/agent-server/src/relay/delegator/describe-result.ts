@@ -1,5 +1,9 @@
-import type { ProvenResult } from "@agent/client";
-import type { DelegatorAnswer, DelegatorContext } from "./delegator-answer.ts";
+import type { ProvenResult, UnprovenResult } from "@agent/client";
+import {
+  toDelegatorRefusal,
+  type DelegatorAnswer,
+  type DelegatorContext,
+} from "./delegator-answer.ts";
 
 /** JSON may write one character as six bytes; a whole answer must stay below the 512 KiB of a tool. */
 const MAX_RESULT_CHARACTERS = 50_000;
@@ -50,6 +54,17 @@ export async function describeResult(
       caution: CAUTION,
     },
   };
+}
+
+/** Describes a result that is not shown, because its receipt does not prove the work; silence pays an inspected one. */
+export function describeUnproven(
+  refused: UnprovenResult,
+  { taskId, isInspected }: { readonly taskId: string | undefined; readonly isInspected: boolean },
+): Extract<DelegatorAnswer, { ok: false }> {
+  const answer = toDelegatorRefusal(refused, taskId);
+  if (!isInspected || refused.unprovenReceipt?.status !== "completed") return answer;
+  const advice = "It is held for inspection: reject it with inspect_result, because silence pays";
+  return { ...answer, message: `${answer.message}. ${advice}` };
 }
 
 /** Describes a task without a result yet, or one that ended without a receipt. */

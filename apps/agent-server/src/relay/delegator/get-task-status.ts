@@ -1,10 +1,6 @@
 import { awaitResult } from "@agent/client";
-import {
-  toDelegatorRefusal,
-  type DelegatorAnswer,
-  type DelegatorContext,
-} from "./delegator-answer.ts";
-import { describeOpenTask, describeResult } from "./describe-result.ts";
+import type { DelegatorAnswer, DelegatorContext } from "./delegator-answer.ts";
+import { describeOpenTask, describeResult, describeUnproven } from "./describe-result.ts";
 import { findSubmittedTask } from "./find-submitted-task.ts";
 
 /** The states that have a receipt. */
@@ -18,9 +14,10 @@ export async function getTaskStatus(
 ): Promise<DelegatorAnswer> {
   const found = await findSubmittedTask(context, taskId, signal);
   if (!found.ok) return found;
-  const { agent_id: agentId, prompt, status, cancel_requested_at: cancelRequestedAt } = found.task;
+  const { agent_id: agentId, prompt, status, acceptance } = found.task;
   if (!PROVEN_STATES.has(status)) {
-    const note = cancelRequestedAt === undefined ? "" : "The executor was asked to stop.";
+    const note =
+      found.task.cancel_requested_at === undefined ? "" : "The executor was asked to stop.";
     return describeOpenTask(taskId, status, note);
   }
   const { client, runtime, timeoutMs } = context;
@@ -28,5 +25,5 @@ export async function getTaskStatus(
   const proven = await awaitResult(client, { ...runtime, ...wanted });
   return proven.ok
     ? describeResult(context, proven, { signal })
-    : toDelegatorRefusal(proven, taskId);
+    : describeUnproven(proven, { taskId, isInspected: acceptance !== undefined });
 }

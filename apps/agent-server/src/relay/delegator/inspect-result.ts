@@ -1,5 +1,5 @@
-import { awaitResult, sendVerdict } from "@agent/client";
-import { hashReceipt } from "@agent/receipts";
+import { awaitResult, type CheckedResult, sendVerdict, type UnprovenResult } from "@agent/client";
+import { type ExecutionReceipt, hashReceipt } from "@agent/receipts";
 import {
   toDelegatorRefusal,
   type DelegatorAnswer,
@@ -18,8 +18,9 @@ export interface InspectionOrder {
 }
 
 /**
- * Accepts or rejects a result whose receipt was verified, before it is paid. Refused with
- * `task.not_found`, `request.invalid`, and like the relay's operation `giveVerdict`.
+ * Accepts a result whose receipt was verified, or rejects one, before it is paid. A result whose receipt does not
+ * prove the work may be rejected, because silence would pay for it. Refused with `task.not_found`, `request.invalid`,
+ * and like the relay's operation `giveVerdict`.
  */
 export async function inspectResult(
   context: DelegatorContext,
@@ -36,12 +37,13 @@ export async function inspectResult(
   const { agent_id: targetId, prompt } = found.task;
   const wanted = { agentId: targetId, taskId, prompt, timeoutMs, signal };
   const proven = await awaitResult(client, { ...runtime, ...wanted });
-  if (!proven.ok) return toDelegatorRefusal(proven, taskId);
+  const chosen = chooseReceipt(proven, verdict);
+  if (!chosen.ok) return toDelegatorRefusal(chosen, taskId);
   const sent = await sendVerdict(client, {
     ...runtime,
     agentId: targetId,
     taskId,
-    receiptHash: hashReceipt(proven.receipt),
+    receiptHash: hashReceipt(chosen.receipt),
     signer: { agentId, secretKey },
     statement: {
       verdict,
@@ -54,4 +56,14 @@ export async function inspectResult(
   const { state, deadline, outcome, due, fee } = sent.body;
   const share = outcome?.share ?? null;
   return { ok: true, answer: { task_id: taskId, state, deadline, share, due, fee } };
+}
+
+/** Returns the receipt that a verdict may name; only a proven one is accepted. */
+function chooseReceipt(
+  checked: CheckedResult,
+  verdict: InspectionOrder["verdict"],
+): { readonly ok: true; readonly receipt: ExecutionReceipt } | UnprovenResult {
+  if (checked.ok) return checked;
+  const { unprovenReceipt: receipt } = checked;
+  return verdict === "rejected" && receipt !== undefined ? { ok: true, receipt } : checked;
 }

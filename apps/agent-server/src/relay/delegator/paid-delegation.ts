@@ -4,14 +4,13 @@ import { limits } from "@agent/wire";
 import { CallCancelled } from "../../execution/abort-reasons.ts";
 import type { Runtime } from "../../runtime.ts";
 import {
-  toDelegatorRefusal,
   type DelegatorAnswer,
   type DelegatorContext,
   type OrderContext,
   type WorkOrder,
 } from "./delegator-answer.ts";
 import { explainDeposit } from "./describe-account.ts";
-import { describeOpenTask, describeResult } from "./describe-result.ts";
+import { describeOpenTask, describeResult, describeUnproven } from "./describe-result.ts";
 import type { BegunOrder, OrderStore } from "./orders/order-store.ts";
 import { planOrder } from "./orders/plan-order.ts";
 import { reportProgress } from "./report-progress.ts";
@@ -182,7 +181,7 @@ async function cancelOrdered(
 async function describeOutcome(
   context: DelegatorContext,
   delegated: DelegateResult,
-  { max_budget: maxBudget, agent_id: wanted }: WorkOrder,
+  { max_budget: maxBudget, agent_id: wanted, inspect: isInspected = false }: WorkOrder,
 ): Promise<OrderOutcome> {
   if (delegated.ok) {
     const { receipt, task } = delegated;
@@ -200,7 +199,7 @@ async function describeOutcome(
       "The task is still open. Ask task_status later; the same delegate_task call continues it.";
     return { answer: describeOpenTask(taskId, "open", note), end: "undecided" };
   }
-  const refused = toDelegatorRefusal(delegated, taskId);
+  const refused = describeUnproven(delegated, { taskId, isInspected });
   if (isUndecided(delegated)) return { answer: refused, end: "undecided" };
   if (code !== "budget.insufficient") return decide(refused);
   const withAdvice = `${message}. ${explainDeposit(context.ownId, context.relayUrl)}`;
