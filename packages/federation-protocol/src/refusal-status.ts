@@ -23,6 +23,7 @@ export const REFUSAL_STATUS = {
   "peer.challenge_invalid": 403,
   "peer.timestamp_stale": 403,
   "forward.duplicate": 409,
+  "forward.id_taken": 409,
   "forward.looped": 400,
   "forward.expired": 400,
   "forward.agent_not_found": 404,

@@ -52,6 +52,7 @@ export type ForwardCode =
   | "federation.timestamp_expired"
   | "federation.wrong_sender"
   | "forward.duplicate"
+  | "forward.id_taken"
   | "forward.looped"
   | "forward.expired"
   | "forward.agent_not_found"

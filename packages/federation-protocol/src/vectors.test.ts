@@ -90,7 +90,7 @@ const checks: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: s
       from: alpha.id,
       self: beta.id,
       now: NOW,
-      isDuplicate: false,
+      idOwner: null,
       worker: { publicKeys: [worker.publicKey], price: asMicro(1_000_000) },
       // Beta has pinned gamma's key and knows no other relay.
       hops: countPassedHops(body, read.message, {

@@ -38,12 +38,22 @@ export function classifyDelivery(delivery: Delivery): DeliveryOutcome {
   if (code === "route.not_found") return "later";
   // Every other 403 can be resolved by correcting a clock or a key; this one cannot.
   if (code === "result.wrong_peer") return "refused";
+  if (isIdTaken(delivery)) return "refused";
   if (status === 202) return "pending";
   if (status >= 200 && status < 300) return "accepted";
   if (status === 409) return "duplicate";
   if (finalStatuses.includes(status)) return code === undefined ? "later" : "refused";
   if (unprocessedStatuses.includes(status)) return "later";
   return "unknown";
+}
+
+/**
+ * Returns whether the peer states that the id of a forwarded task belongs to another party there, so that the
+ * peer has not taken the task. A 409 with any other code says that it has.
+ */
+export function isIdTaken(delivery: Delivery): boolean {
+  if (delivery.kind !== "answered") return false;
+  return delivery.status === 409 && delivery.code === "forward.id_taken";
 }
 
 /**

@@ -18,6 +18,7 @@ import {
 import { requestCancel } from "./task-cancel.ts";
 
 const answered = (status: number): Delivery => ({ kind: "answered", status });
+const idTaken: Delivery = { kind: "answered", status: 409, code: "forward.id_taken" };
 const unknown: Delivery = { kind: "unknown" };
 const unreachable: Delivery = { kind: "unreachable" };
 const completed = { status: "completed", receiptHash: "ab" } as const;
@@ -45,6 +46,13 @@ describe("A task that is sent to a peer", () => {
       "forwarding",
     ],
     ["a lost answer and no connection", [unknown, unreachable], "forwarding"],
+    ["an id that another party has taken at the peer", [idTaken], "refused"],
+    ["a lost answer and an id that another party has taken", [unknown, idTaken], "refused"],
+    [
+      "an id that another party has taken after it was known",
+      [answered(409), idTaken],
+      "forwarded",
+    ],
   ])("a task that is sent to a peer has the specified state after %s", (_, deliveries, state) => {
     expect(attempted(...deliveries).state).toBe(state);
   });

@@ -1,5 +1,5 @@
 import { asMicro, type Micro } from "@agent/budget";
-import { type Delivery, classifyDelivery } from "../delivery/delivery.ts";
+import { type Delivery, classifyDelivery, isIdTaken } from "../delivery/delivery.ts";
 import type { SettlementTerms } from "../settlement/settlement-terms.ts";
 import { type FederationRefusal, refuse, type ResultCode } from "../refusals.ts";
 import type { RetrySchedule } from "../delivery/retry-schedule.ts";
@@ -95,8 +95,9 @@ export function beginForward(
 
 /**
  * Applies the end of an attempt; `before` is the task as it was when the attempt began. A task is
- * `refused` only if it certainly never arrived. One that may have arrived waits for its result or
- * its expiry, because a second executor would be paid as well.
+ * `refused` only if the peer certainly does not have it. One that may have arrived waits for its result or
+ * its expiry, because a second executor would be paid as well. `forward.id_taken` is certain even then:
+ * while its id belongs to another party, the peer can have taken none of the copies and takes none.
  */
 export function endForward(
   task: OutboundTask,
@@ -111,7 +112,9 @@ export function endForward(
       return { ...task, state: "forwarded", dueAt: null };
     case "refused":
     case "later":
-      return before.mayHaveArrived ? task : { ...task, state: "refused", dueAt: null };
+      return before.mayHaveArrived && !isIdTaken(delivery)
+        ? task
+        : { ...task, state: "refused", dueAt: null };
     case "unknown":
       return task;
   }

@@ -11,7 +11,7 @@ const context: ForwardContext = {
   from: alpha.id,
   self: beta.id,
   now: NOW,
-  isDuplicate: false,
+  idOwner: null,
   worker: { publicKeys: [worker.publicKey], price: asMicro(1_000_000) },
   hops: 1,
   feeRate: 0.05,
@@ -73,11 +73,12 @@ describe("forwarded tasks", () => {
 
   it.each<[string, Partial<Parameters<typeof buildForward>[0]>, Partial<ForwardContext>, string]>([
     ["in another relay's name", { self: gamma.id }, {}, "federation.wrong_sender"],
-    ["with a known id (F13)", {}, { isDuplicate: true }, "forward.duplicate"],
+    ["with a known id (F13)", {}, { idOwner: "sender" }, "forward.duplicate"],
+    ["with the id of another party's task", {}, { idOwner: "other" }, "forward.id_taken"],
     [
       "with a known id and an old time (F4)",
       {},
-      { isDuplicate: true, now: NOW + 300_001 },
+      { idOwner: "sender", now: NOW + 300_001 },
       "forward.duplicate",
     ],
     [

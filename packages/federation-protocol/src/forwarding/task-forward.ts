@@ -66,8 +66,11 @@ export interface ForwardContext {
   readonly now: number;
   /** The maximum age of the body, in ms; 5 minutes by default. */
   readonly lifetimeMs?: number;
-  /** Whether a task of this relay has this id already. */
-  readonly isDuplicate: boolean;
+  /**
+   * The owner of the task that has this id already; null if the id is free. An id of which nothing but its
+   * use is known counts as the sender's, which then waits for its end.
+   */
+  readonly idOwner: "sender" | "other" | null;
   /**
    * The agent, if it is registered here and visible to peers, or reachable through another relay.
    */
@@ -86,10 +89,10 @@ export interface ForwardContext {
 
 /**
  * Checks whether a task is accepted from a peer, after `verifySignedMessage` has verified it. Must
- * run in the transaction that accepts it. Refused: `federation.wrong_sender`, `forward.duplicate`,
- * `federation.timestamp_expired`, `forward.looped`, `forward.expired`, `forward.agent_not_found`,
- * `forward.key_mismatch`, `forward.not_offered`, `forward.underpaid`, `task.too_deep`,
- * `clearing.limit_exceeded`.
+ * run in the transaction that accepts it. Refused: `federation.wrong_sender`, `forward.id_taken`,
+ * `forward.duplicate`, `federation.timestamp_expired`, `forward.looped`, `forward.expired`,
+ * `forward.agent_not_found`, `forward.key_mismatch`, `forward.not_offered`, `forward.underpaid`,
+ * `task.too_deep`, `clearing.limit_exceeded`.
  */
 export function checkForward(
   forward: TaskForward,
@@ -98,7 +101,8 @@ export function checkForward(
   const { now, worker, lifetimeMs = FEDERATION_LIMITS.maxTimestampAgeMs } = context;
   const { timestamp = now, expires_at = Infinity, public_key, budget } = forward;
   if (forward.origin_relay !== context.from) return refuse("federation.wrong_sender");
-  if (context.isDuplicate) return refuse("forward.duplicate");
+  if (context.idOwner === "other") return refuse("forward.id_taken");
+  if (context.idOwner === "sender") return refuse("forward.duplicate");
   if (!isFresh(timestamp, now, lifetimeMs)) return refuse("federation.timestamp_expired");
   if (listPassedRelays(forward, context.from).includes(context.self))
     return refuse("forward.looped");

@@ -146,6 +146,7 @@ export const peerOperations = {
       "peer.suspended",
       "federation.wrong_sender",
       "forward.duplicate",
+      "forward.id_taken",
       "forward.looped",
       "forward.expired",
       "forward.agent_not_found",

@@ -42,6 +42,7 @@ export const federationErrors = {
   "peer.unreachable": { status: 502, text: "Peer cannot be reached" },
   "peer.refused": { status: 502, text: "Peer refused the request" },
   "forward.duplicate": { status: 409, text: "Task was already forwarded" },
+  "forward.id_taken": { status: 409, text: "Task id belongs to a task of another party" },
   "forward.looped": { status: 400, text: "Task has already passed through this relay" },
   "forward.expired": { status: 400, text: "Task has expired" },
   "forward.agent_not_found": { status: 404, text: "Agent not found" },

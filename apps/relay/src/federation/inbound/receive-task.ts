@@ -73,7 +73,7 @@ export async function receiveTask(
       from: from.relay_id,
       self: identity.relayId,
       now,
-      isDuplicate: await isKnownTask(tx, task_id),
+      idOwner: await findIdOwner(tx, { taskId: task_id, sender: from.relay_id }),
       worker: target?.details ?? null,
       hops,
       feeRate: config.payments.platformFeeRate,
@@ -126,13 +126,20 @@ export async function receiveTask(
   return { status: 202, body: { task_id, status: "pending" } };
 }
 
-async function isKnownTask(tx: Tx, taskId: string): Promise<boolean> {
-  return (
-    (await findTask(tx, taskId)) !== undefined ||
-    (await findInbound(tx, taskId)) !== undefined ||
-    // Both tables may have been purged already.
-    (await findReceipt(tx, taskId)) !== undefined
-  );
+/**
+ * Returns the owner of a task id: any other party that knows the id may have used it here first. The sender
+ * must be told so, because it waits for a task that this relay has taken from it.
+ */
+async function findIdOwner(
+  tx: Tx,
+  { taskId, sender }: { readonly taskId: string; readonly sender: string },
+): Promise<ForwardContext["idOwner"]> {
+  const inbound = await findInbound(tx, taskId);
+  if (inbound !== undefined) return inbound.task.peerId === sender ? "sender" : "other";
+  const task = await findTask(tx, taskId);
+  if (task !== undefined) return task.origin_peer === sender ? "sender" : "other";
+  // Both rows may have been purged already, and the receipt does not name the party.
+  return (await findReceipt(tx, taskId)) === undefined ? null : "sender";
 }
 
 function buildForwardedRow(

@@ -318,6 +318,12 @@ export const federationContract: Contract<
       const body = peer.createForward({ target_agent: (await t.createWorker(1)).agentId });
       return twice(() => peer.post(`${BASE_PATH}/task/forward`, body));
     }),
+    "forward.id_taken": withPeer(async (t, peer) => {
+      const worker = await t.createWorker(0);
+      const path = `/agent/${worker.agentId}/task`;
+      const { body } = await t.as(worker, "POST", path, { prompt: "work" });
+      return peer.forward({ target_agent: worker.agentId, task_id: body["task_id"] });
+    }),
     "forward.looped": withPeer((t, peer) =>
       peer.forward({
         routing_choice: {

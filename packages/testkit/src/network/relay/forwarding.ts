@@ -87,6 +87,15 @@ export function createOwnTask(
   return own;
 }
 
+function findIdOwner(
+  { store }: SimRelay,
+  { taskId, sender }: { readonly taskId: string; readonly sender: string },
+) {
+  const inbound = store.inbound.get(taskId);
+  if (inbound !== undefined) return inbound.task.peerId === sender ? "sender" : "other";
+  return store.ownTasks.has(taskId) ? "other" : null;
+}
+
 /** Accepts a task from a peer, for an agent of its own or of another relay. */
 export function receiveForward(relay: SimRelay, from: string, body: TaskForward): Reply {
   if (!relay.isUsablePeer(from)) return { status: 403 };
@@ -107,7 +116,7 @@ export function receiveForward(relay: SimRelay, from: string, body: TaskForward)
     self: relay.id,
     now: relay.now,
     lifetimeMs: relay.world.schedule.lifetimeMs,
-    isDuplicate: relay.store.inbound.has(taskId) || relay.store.ownTasks.has(taskId),
+    idOwner: findIdOwner(relay, { taskId, sender: from }),
     worker: target ?? null,
     hops: countHops(relay, from, body, target?.price ?? asMicro(0)),
     feeRate: relay.feeRate,
