@@ -20,6 +20,7 @@ const OUTCOMES = [
   "ok",
   "withdrawal.not_found",
   "withdrawal.resolved",
+  "withdrawal.too_many",
 ];
 
 async function open(

@@ -7,6 +7,7 @@ import {
   MAX_BALANCE,
   type Micro,
 } from "@agent/budget";
+import { limits } from "@agent/wire";
 import type { MoneyHold, MoneyOperation, MoneyOutcome } from "./operations.ts";
 
 interface Purse {
@@ -35,6 +36,8 @@ export class MoneyBook {
   /** The money from outside, less the money that left. */
   deposited = 0;
   readonly #references = new Set<string>();
+  /** The number of pending withdrawals by agent. */
+  readonly #pending = new Map<string, number>();
   readonly #feeRate: number;
 
   constructor(feeRate: number) {
@@ -81,13 +84,19 @@ export class MoneyBook {
     return "ok";
   }
 
+  #countPending(agentId: string): number {
+    return this.#pending.get(agentId) ?? 0;
+  }
+
   #withdraw({ agentId, amount, name }: Of<"withdraw">): MoneyOutcome {
     const purse = this.purse(agentId);
+    if (this.#countPending(agentId) >= limits.pendingWithdrawals) return "withdrawal.too_many";
     const before = purse.balance;
     const covered = checkFunds({ before, after: before - amount });
     if (!covered.ok) return covered.code;
     purse.balance -= amount;
     purse.pending += amount;
+    this.#pending.set(agentId, this.#countPending(agentId) + 1);
     this.withdrawals.set(name, { agentId, amount, isPending: true });
     for (const oldest of this.withdrawals.keys()) {
       if (this.withdrawals.size <= MAX_WITHDRAWALS) break;
@@ -104,6 +113,7 @@ export class MoneyBook {
     const { agentId, amount } = withdrawal;
     const purse = this.purse(agentId);
     purse.pending -= amount;
+    this.#pending.set(agentId, this.#countPending(agentId) - 1);
     if (isPaid) this.deposited -= amount;
     else purse.balance += amount;
     return "ok";

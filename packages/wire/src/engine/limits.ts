@@ -47,6 +47,8 @@ export const limits = {
   /** The longest `wait` of a long poll. */
   pollWaitSeconds: 60,
   statementRows: 10_000,
+  /** Pending withdrawals of one agent: the operator must pay or refuse each of them. */
+  pendingWithdrawals: 20,
   /** Devices of one agent that are not revoked: a receipt may be checked against the key of each. */
   devices: 100,
   /** Other ids that claim a key without proof: its first proof ends them all in one transaction. */

@@ -43,6 +43,10 @@ export const moneyErrors = {
   },
   "card.processor_failed": { status: 502, text: "Card processor did not accept the request" },
   "card.signature_invalid": { status: 400, text: "Event signature verification failed" },
+  "withdrawal.too_many": {
+    status: 409,
+    text: "Agent has reached its maximum of pending withdrawals",
+  },
   "withdrawal.not_found": { status: 404, text: "Withdrawal not found" },
   "withdrawal.resolved": { status: 409, text: "Withdrawal is already resolved" },
   "statement.too_long": {

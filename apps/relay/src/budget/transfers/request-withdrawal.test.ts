@@ -1,4 +1,5 @@
 import type { TestAgent } from "@agent/testkit";
+import { limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createBuyer, expectConsistentBooks, countStatuses } from "../../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../../test/test-relay.ts";
@@ -168,5 +169,34 @@ describe("Lists of withdrawals", () => {
     const token = await t.token(agent, ["account:read"]);
     expect(await t.request("POST", path, { token, body })).toMatchObject({ status: 403 });
     expect(await balanceOf(agent)).toMatchObject({ balance: 10 });
+  });
+});
+
+describe("The limit of pending withdrawals", () => {
+  test("MN18: an agent with 20 pending withdrawals is refused another until one is resolved", async () => {
+    const [agent, other] = [await createBuyer(t, 30), await createBuyer(t, 10)];
+    const pending: string[] = [];
+    for (let at = 0; at < limits.pendingWithdrawals; at += 1) {
+      const asked = await ask(agent, 1);
+      expect(asked.status).toBe(201);
+      pending.push(idOf(asked));
+    }
+    const refused = { status: 409, body: { code: "withdrawal.too_many" } };
+    expect(await ask(agent, 1)).toMatchObject(refused);
+    expect(await balanceOf(agent)).toMatchObject({ balance: 10, pending_withdrawals: 20 });
+    expect(await ask(other, 1)).toMatchObject({ status: 201 });
+    await complete(pending[0] ?? "");
+    expect(await ask(agent, 1)).toMatchObject({ status: 201 });
+    expect(await ask(agent, 1)).toMatchObject(refused);
+    await fail(pending[1] ?? "");
+    expect(await ask(agent, 1)).toMatchObject({ status: 201 });
+    await expectConsistentBooks(t);
+  });
+
+  test("MN18: of many withdrawals at once no more than 20 become pending", async () => {
+    const agent = await createBuyer(t, 100);
+    const asked = await Promise.all(Array.from({ length: 25 }, () => ask(agent, 1)));
+    expect(countStatuses(asked)).toEqual({ 201: 20, 409: 5 });
+    expect(await balanceOf(agent)).toMatchObject({ balance: 80, pending_withdrawals: 20 });
   });
 });

@@ -1,5 +1,5 @@
 import { accountOf, toMicro, buildWithdrawalPostings } from "@agent/budget";
-import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { limits, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
 import type { Caller } from "../../identity/caller.ts";
@@ -7,8 +7,13 @@ import { newId } from "../../runtime.ts";
 import type { Services } from "../../services.ts";
 import type { WithdrawalRow } from "../../storage/tables/budget.ts";
 import { postMovement } from "../post-movement.ts";
+import { findAccountToMove } from "../store.ts";
 import { toWithdrawal } from "./list-withdrawals.ts";
-import { adjustPendingWithdrawals, insertWithdrawal } from "./withdrawal-store.ts";
+import {
+  adjustPendingWithdrawals,
+  countPendingWithdrawals,
+  insertWithdrawal,
+} from "./withdrawal-store.ts";
 
 type Request = Operations["requestWithdrawal"];
 
@@ -34,18 +39,26 @@ export async function requestWithdrawal(
   };
   const { withdrawal_id } = row;
   const answer = { ok: true as const, status: 201 as const, body: toWithdrawal(row) };
+  const account = accountOf.agent(agentId);
   const result = await storage.transaction(async (tx) => {
+    // The locked account makes the withdrawals of one agent wait for each other, so that all are counted.
+    const found = await findAccountToMove(tx, account);
+    const limit = limits.pendingWithdrawals;
+    if ((await countPendingWithdrawals(tx, { agent_id: agentId, limit })) >= limit) {
+      return refuse("withdrawal.too_many", `at most ${limit} pending withdrawals`);
+    }
     const posted = await postMovement(
       tx,
       runtime,
       buildWithdrawalPostings({ agentId, withdrawalId: withdrawal_id, amount }),
       { reference: withdrawal_id, description: "withdrawal" },
+      found,
     );
     if (!posted.ok) {
       const { code } = posted;
       return refuse(code === "money.balance_limit" ? "budget.insufficient" : code);
     }
-    await adjustPendingWithdrawals(tx, { account: accountOf.agent(agentId), change: amount });
+    await adjustPendingWithdrawals(tx, { account, change: amount });
     await insertWithdrawal(tx, row);
     const action = "withdrawal.requested";
     await recordAudit(tx, row.created_at, caller, { agentId, action, detail: withdrawal_id });

@@ -61,6 +61,22 @@ export function resolvePendingWithdrawal(
   return tx.get(resolveWithdrawalQuery, resolution);
 }
 
+// The state is no parameter, because its index contains pending withdrawals only.
+const pendingOfAgent = compile<{ agent_id: string; limit: number }>()(
+  sql<{ pending: number }>`
+    select count(*) as pending from (
+      select 1 from withdrawals where agent_id = ${param("agent_id")} and status = 'pending'
+      limit ${param("limit")}) as counted`,
+);
+
+/** Counts an agent's pending withdrawals, up to a limit. */
+export async function countPendingWithdrawals(
+  read: Reader,
+  query: { agent_id: string; limit: number },
+): Promise<number> {
+  return (await read.get(pendingOfAgent, query))?.pending ?? 0;
+}
+
 interface WithdrawalQuery {
   readonly before: string;
   readonly limit: number;

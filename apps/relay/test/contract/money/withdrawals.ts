@@ -44,6 +44,11 @@ export const withdrawalsContract: Contract<
       return ask(t, agent.agentId, 3);
     }),
     "agent.id_reserved": (t) => ask(t, t.relay.relayId, 3),
+    "withdrawal.too_many": async (t) => {
+      const { agentId } = await createBuyer(t, 10);
+      for (let at = 0; at < limits.pendingWithdrawals; at += 1) await ask(t, agentId, 0.1);
+      return ask(t, agentId, 0.1);
+    },
   },
   listWithdrawals: {
     200: (t) => t.asOperator("GET", path(t.createUnknownAgent().agentId, "withdrawals")),

@@ -63,7 +63,13 @@ export const withdrawals = {
       destination: describeAs(nonEmptyShortText, "Where the money is to be sent."),
     }),
     ok: { 201: Withdrawal },
-    refusals: ["budget.insufficient", "account.overdrawn", "budget.card_hold", "agent.id_reserved"],
+    refusals: [
+      "budget.insufficient",
+      "account.overdrawn",
+      "budget.card_hold",
+      "agent.id_reserved",
+      "withdrawal.too_many",
+    ],
   }),
   listWithdrawals: defineOperation({
     method: "GET",
