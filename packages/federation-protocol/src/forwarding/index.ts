@@ -62,7 +62,7 @@ export {
   canEndTask,
   type NestedReceipt,
   type NestedRefusal,
-  type NestedTask,
+  type RecordedTask,
 } from "./task-end.ts";
 export {
   createTaskForward,

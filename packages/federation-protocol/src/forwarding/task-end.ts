@@ -29,7 +29,7 @@ export function canEndTask({ peerId, locked }: EndableTask, endedBy: EndedBy): b
 }
 
 /** The task that a nested receipt names, as its relay knows it. */
-export interface NestedTask extends Pick<EndableTask, "peerId"> {
+export interface RecordedTask extends Pick<EndableTask, "peerId"> {
   readonly taskId: string;
   /** The agent, or another payer, that submitted it. */
   readonly submittedBy: string | null;
@@ -61,7 +61,7 @@ export type NestedRefusal =
  * (forwarded to or received from a peer), `nested.key_missing`.
  */
 export function checkNestedReceipt(
-  task: NestedTask | null,
+  task: RecordedTask | null,
   receipt: NestedReceipt,
 ): { readonly ok: true } | { readonly ok: false; readonly code: NestedRefusal } {
   const matches =

@@ -6,7 +6,7 @@ import {
   type ExecutionReceipt,
   type ReceiptVerdict,
 } from "@agent/receipts";
-import { checkNestedReceipt, type NestedTask } from "@agent/federation-protocol/forwarding";
+import { checkNestedReceipt, type RecordedTask } from "@agent/federation-protocol/forwarding";
 import { isFromPeer } from "../../federation/peer-ref.ts";
 import type { Services } from "../../services.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
@@ -96,7 +96,7 @@ export function selectSettleableReceipts(
     // In the usual case the sub-agent has delivered it itself.
     if (task?.receipt_hash === hash) return [];
     const checked = checkNestedReceipt(
-      task === undefined ? null : toNestedTask(task, runtime.now()),
+      task === undefined ? null : toRecordedTask(task, runtime.now()),
       {
         taskId: receipt.task_id,
         agentId: receipt.agent_id,
@@ -123,7 +123,7 @@ export function selectSettleableReceipts(
   });
 }
 
-function toNestedTask(task: TaskRow, now: number): NestedTask {
+function toRecordedTask(task: TaskRow, now: number): RecordedTask {
   return {
     taskId: task.task_id,
     submittedBy: task.submitted_by,

@@ -4,7 +4,7 @@ import {
   type EndableTask,
   type EndedBy,
   canEndTask,
-  type NestedTask,
+  type RecordedTask,
 } from "@agent/federation-protocol/forwarding";
 import {
   type ExecutionReceipt,
@@ -59,7 +59,7 @@ function listKeys(relay: SimRelay, { agent_id }: ExecutionReceipt): readonly str
   return key === undefined ? undefined : [key];
 }
 
-function findTask(relay: SimRelay, taskId: string): (NestedTask & EndableTask) | null {
+function findTask(relay: SimRelay, taskId: string): (RecordedTask & EndableTask) | null {
   const { store, world } = relay;
   const ignoresForwarding = world.faults.endsForwardedTasks === true;
   const sentTo = store.outbound.get(taskId)?.task.peerId;
