@@ -2,7 +2,7 @@ import { asMicro, toDollars } from "@agent/budget";
 import type { Visibility } from "@agent/wire";
 import { listCapabilities } from "../agents/discovery/listing.ts";
 import { findBalance } from "../budget/accounts/find-balance.ts";
-import { sumOpenWork } from "../inspections/reading/count-store.ts";
+import { sumUncontestedFees } from "../inspections/reading/count-store.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { AgentRow, ListingRow } from "../storage/tables/agents.ts";
@@ -73,13 +73,17 @@ function checkAddress(
     : { check, ok: false, detail };
 }
 
-/** Without the fees at hand a submitter may reject open work that the agent cannot contest. */
+/**
+ * Without the fees at hand a submitter may reject open work that the agent cannot contest. The bond of a contested
+ * case is held already.
+ */
 async function checkFeesAtHand(read: Reader, agentId: string): Promise<VisibilityCheck[]> {
-  const { count, fees } = await sumOpenWork(read, agentId);
+  const { count, fees } = await sumUncontestedFees(read, agentId);
   if (count === 0) return [];
   const balance = await findBalance(read, agentId);
   const ok = balance >= fees;
-  const needed = `${toDollars(asMicro(fees))} USD to contest ${count} open inspections`;
+  const cases = count === 1 ? "1 open inspection" : `${count} open inspections`;
+  const needed = `${toDollars(asMicro(fees))} USD to contest ${cases}`;
   const detail = ok ? `enough: ${needed}` : `too low: ${needed}, deposit to the account`;
   return [{ check: "balance", ok, detail }];
 }

@@ -369,15 +369,27 @@ describe("limits against abuse", () => {
     const read = async () => {
       const path = `/api/v1/agents/${worker.agentId}/visibility`;
       const { body } = await t.as(worker, "GET", path);
-      return (body["checks"] as { check: string; ok: boolean }[]).find(
+      return (body["checks"] as { check: string; ok: boolean; detail: string }[]).find(
         ({ check }) => check === "balance",
       );
     };
     expect(await read()).toBeUndefined();
-    await beginCase(t, { ...parties, boss });
+    const open = [await beginCase(t, { ...parties, boss }), await beginCase(t, parties)];
     expect(await read()).toMatchObject({ ok: true });
-    await submitTask(t, worker, await createSeller(t, 1));
-    expect(await read()).toMatchObject({ ok: false });
+    await submitTask(t, worker, await createSeller(t, 0.7));
+    // The risk buffer leaves 0.16, which pays for one contest and not for two.
+    expect(await read()).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining("0.2 USD to contest 2 open inspections") as string,
+    });
+    for (const given of open) await giveVerdict(t, given, "rejected");
+    expect((await giveVerdict(t, open[0]!, "contested")).status).toBe(200);
+    expect(await read()).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining("0.1 USD to contest 1 open inspection,") as string,
+    });
+    await t.deposit(worker, 0.04);
+    expect(await read()).toMatchObject({ ok: true });
   });
 });
 

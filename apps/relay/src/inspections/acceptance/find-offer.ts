@@ -4,7 +4,7 @@ import { parseListing } from "../../agents/discovery/parse-listing.ts";
 import type { Attempt } from "../../routing/attempt.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
-import { countInspectedTasks, sumOpenWork } from "../reading/count-store.ts";
+import { countInspectedTasks, countOpenInspections } from "../reading/count-store.ts";
 
 /** Finds the inspection that an executor offers; an agent of another relay offers none. */
 export async function findOffer(
@@ -22,8 +22,8 @@ export async function hasRoom(
   maxOpen: number | undefined,
 ): Promise<boolean> {
   if (maxOpen === undefined) return true;
-  const { count } = await sumOpenWork(read, executorId);
-  return count + (await countInspectedTasks(read, executorId)) < maxOpen;
+  const open = await countOpenInspections(read, executorId);
+  return open + (await countInspectedTasks(read, executorId)) < maxOpen;
 }
 
 /**

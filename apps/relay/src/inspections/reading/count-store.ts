@@ -109,18 +109,29 @@ export async function countOpenDisputes(read: Reader, agent_id: string): Promise
   return (await read.get(disputeCount, { agent_id }))?.count ?? 0;
 }
 
-const openWork = compile<OfAgent>()(
-  sql<{ count: number; fees: number }>`
-    select count(*) as count, coalesce(sum(fee), 0) as fees from inspections
+const openCount = compile<OfAgent>()(
+  sql<{ count: number }>`
+    select count(*) as count from inspections
     where executor_id = ${param("agent_id")} and state in ('inspecting', 'rejected', 'disputed')`,
 );
 
-/** Counts the open inspections of an executor, and sums the fees that it needs to contest them all. */
-export async function sumOpenWork(
+/** Counts the open inspections of an executor. */
+export async function countOpenInspections(read: Reader, agent_id: string): Promise<number> {
+  return (await read.get(openCount, { agent_id }))?.count ?? 0;
+}
+
+const uncontestedFees = compile<OfAgent>()(
+  sql<{ count: number; fees: number }>`
+    select count(*) as count, coalesce(sum(fee), 0) as fees from inspections
+    where executor_id = ${param("agent_id")} and state in ('inspecting', 'rejected')`,
+);
+
+/** Counts the inspections that an executor has not contested, and sums the bonds that it needs for them. */
+export async function sumUncontestedFees(
   read: Reader,
   agent_id: string,
 ): Promise<{ readonly count: number; readonly fees: number }> {
-  return (await read.get(openWork, { agent_id })) ?? { count: 0, fees: 0 };
+  return (await read.get(uncontestedFees, { agent_id })) ?? { count: 0, fees: 0 };
 }
 
 const openTaskCount = compile<OfAgent>()(
