@@ -4,10 +4,17 @@ import type { BaseIssue } from "valibot";
  * Formats what a value must be, without the value. A schema without its own text would get the
  * library's, which quotes it.
  */
-export function formatRule({ message, expected, received }: BaseIssue<unknown>): string {
+export function formatRule(issue: BaseIssue<unknown>): string {
+  const { message, expected, received } = issue;
   if (!/^Invalid \w+: /.test(message)) return message;
   if (received === "undefined") return "is required";
   if (expected === null) return "is not allowed";
-  // A bare word is a type such as `Object`; an expected value is in quotes.
-  return `must be ${/^\w+$/.test(expected) ? expected.toLowerCase() : expected}`;
+  const bound = /^([<>])=(\d+)$/.exec(expected);
+  if (bound !== null && message.startsWith("Invalid length: ")) {
+    const unit = typeof issue.input === "string" ? "characters" : "items";
+    return `must have at ${bound[1] === "<" ? "most" : "least"} ${bound[2]} ${unit}`;
+  }
+  // A bare word is a type such as `Object`; an expected value is in quotes, several are `("a" | "b")`.
+  if (/^\w+$/.test(expected)) return `must be ${expected.toLowerCase()}`;
+  return `must be ${expected.replace(/^\((.*)\)$/, "$1").replaceAll(" | ", " or ")}`;
 }

@@ -141,8 +141,8 @@ describe("a tool that does not run", () => {
     const answer = await call("listing", { list });
     expect(answer).toMatchObject({ ok: false, kind: "invalid" });
     const [, fault = ""] = ("error" in answer ? answer.error : "").split('tool "listing": ');
-    expect(fault).toMatch(/^data\/list\/0 must match pattern/);
-    expect([fault.length, fault.isWellFormed()]).toEqual([1_000, true]);
+    expect(fault).toMatch(/^list\.0: must match pattern/);
+    expect([fault.length <= 1_000, fault.isWellFormed()]).toEqual([true, true]);
   });
 
   test("a tool that the policy refuses or that needs an approval does not run", async () => {

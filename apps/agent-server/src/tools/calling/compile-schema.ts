@@ -5,6 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import type { JsonObject } from "../definition.ts";
 import { compileLinearPattern } from "./compile-linear-pattern.ts";
+import { formatSchemaFaults } from "./format-schema-faults.ts";
 import { runWithTimeout } from "./run-with-timeout.ts";
 
 export type CheckValue = (
@@ -43,7 +44,9 @@ export function compileSchema(schema: JsonObject): CheckValue {
   // Another tool may have a schema with the same id.
   if (typeof schema["$id"] === "string") engine.removeSchema(schema["$id"]);
   const check: CheckValue = (value) =>
-    validate(value) ? { ok: true } : { ok: false, fault: engine.errorsText(validate.errors) };
+    validate(value)
+      ? { ok: true }
+      : { ok: false, fault: formatSchemaFaults(validate.errors ?? []) };
   return hasReferences(schema) ? limitCheckTime(check) : check;
 }
 
