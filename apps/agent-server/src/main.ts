@@ -123,7 +123,8 @@ function createProcessContext(config: Config): {
   // On stdio, standard output carries the protocol, so the log must not use it.
   const write = (line: string) => void process.stderr.write(line);
   const { logLevel: threshold } = config;
-  const log = createJsonLog({ threshold, now: Date.now, write, secrets: listSecrets(config) });
+  const secrets = listSecrets(config, process.env);
+  const log = createJsonLog({ threshold, now: Date.now, write, secrets });
   const runtime = createSystemRuntime(log);
   return { version: readVersion(), runtime };
 }

@@ -4,8 +4,13 @@ import type { Config } from "./config.ts";
 /** Shorter texts occur in ordinary words, which a log must not redact. */
 const MIN_SECRET_LENGTH = 6;
 
-/** Lists the values of a configuration that must be redacted anywhere in a log. */
-export function listSecrets(config: Config): readonly string[] {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Lists the values that must be redacted anywhere in a log: those of the configuration, and those of the process's
+ * environment, because tools modules read their own secrets there.
+ */
+export function listSecrets(config: Config, env: Environment): readonly string[] {
   const { identity, server, relay, llm, memory, mcpServers } = config;
   const serverSecrets = Object.values(mcpServers).flatMap((address) =>
     "url" in address
@@ -20,5 +25,6 @@ export function listSecrets(config: Config): readonly string[] {
     llm?.apiKey,
     memory.embeddings?.apiKey,
     ...serverSecrets,
+    ...Object.entries(env).flatMap(([name, value]) => (isSecretName(name) ? [value] : [])),
   ].filter((value) => value !== undefined && value.length >= MIN_SECRET_LENGTH) as string[];
 }
