@@ -15,6 +15,8 @@ import type { CheckResult, Verdict } from "./verdict.ts";
 export interface ReportOptions extends VerifyOptions {
   /** Adds every proof level with the facts that it proves and that it does not. */
   readonly explain?: boolean | undefined;
+  /** The proof file that the artifact was verified with. */
+  readonly proofFile?: string | undefined;
 }
 
 /**
@@ -32,7 +34,7 @@ export function formatReport(
   const lines = [
     ...formatClaim(verdict, artifact, options),
     ...formatVerdict(verdict, artifact, options),
-    ...formatLogLines(verdict, artifact, options),
+    ...formatLogLines(verdict, artifact, options, options.proofFile),
   ];
   const levelLines =
     options.explain === true ? formatAllLevels(verdict) : formatFailedLevels(verdict);
@@ -96,12 +98,21 @@ function formatVerdict(verdict: Verdict, artifact: unknown, options: VerifyOptio
   const content = verifyContent(verdict, artifact, options);
   if (content === undefined) {
     const head = formatHead(verdict, getOutcome(verdict, options));
-    return [head + formatTextFault(verdict, artifact)];
+    return [head + formatRemedy(verdict) + formatTextFault(verdict, artifact)];
   }
   const members = content.valid
     ? "its members are those that were signed, its text is not: ask for the file as it came"
     : `and its members are refused, ${content.code}`;
   return [`${formatHead(verdict, "refused")}: reformatted, ${members}`];
+}
+
+/** Returns what a verifier who gave too little, or another file, must give. */
+function formatRemedy({ kind, code }: Verdict): string {
+  if (code === "artifact.unrecognised") {
+    return ": one artifact of a kind that --help lists is needed";
+  }
+  const isProofMissing = code === "log.entry_missing" && kind !== "bundle";
+  return isProofMissing ? ": --proof takes the file that proves it" : "";
 }
 
 /** Returns the rule that an unreadable text breaks, and the member; of such a text there is no artifact. */

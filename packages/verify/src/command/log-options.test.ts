@@ -31,11 +31,49 @@ const files: Readonly<Record<string, string>> = {
   "evidence.json": formatBundle(signBundle(evidence, relay)),
   "settlement.tlog-proof": proof,
   "checkpoint.txt": checkpoint,
+  "list.json": JSON.stringify({ settlements: [settlement] }),
 };
 
 const run = (...args: string[]) => runOnFiles(files, ...args);
 
 const proven = ["settlement.json", "--key", carol.did, "--proof", "settlement.tlog-proof"];
+
+describe("the report of agent-verify names", () => {
+  test.each<[string, string[], string]>([
+    [
+      "the place of an artifact that a proof file proves",
+      [...proven, "--log", key],
+      `in log ${log.keys.origin} of 1 entries at 0, by the log key that you named`,
+    ],
+    [
+      "the witnesses that cosigned it",
+      [...proven, "--log", key, "--witness", w1],
+      "witnessed 1 of 1, by w2",
+    ],
+    [
+      "the number of witnesses that cosigned a proof file",
+      ["settlement.tlog-proof", "--log", key, "--witness", w1, "--witness", w2],
+      "witnessed 1 of 2, by w2",
+    ],
+    [
+      "a head that no named witness cosigned",
+      ["settlement.tlog-proof", "--log", key, "--witness", w2],
+      "witnessed 0 of 1",
+    ],
+    [
+      "the option for a proof that is missing",
+      ["settlement.json", "--key", carol.did, "--log", key],
+      "log.entry_missing: --proof takes the file that proves it",
+    ],
+    [
+      "what a file of no kind must be",
+      ["list.json"],
+      "artifact.unrecognised: one artifact of a kind that --help lists is needed",
+    ],
+  ])("%s", async (_, args, line) => {
+    expect((await run(...args)).out).toContain(line);
+  });
+});
 
 describe("agent-verify with a transparency log", () => {
   test.each<[string, number, string[], RegExp]>([

@@ -124,7 +124,7 @@ interface FileResult {
 }
 
 function describeFile(
-  { file, options, request }: FileRequest,
+  { file, options, proof, request }: FileRequest,
   verdict: Verdict,
   artifact: unknown,
 ): FileResult {
@@ -136,7 +136,8 @@ function describeFile(
     return { text: `${JSON.stringify({ file, ...shown, verdict: outcome, claim })}\n`, exitCode };
   }
   const name = file === "-" ? "standard input" : file.replaceAll(/\p{C}/gu, "?");
-  const report = formatReport(verdict, artifact, { ...options, explain: request.explain });
+  const { explain } = request;
+  const report = formatReport(verdict, artifact, { ...options, explain, proofFile: proof });
   return { text: `${name}: ${report}`, exitCode };
 }
 
