@@ -57,6 +57,8 @@ function serve(log: ModelLog): Site {
   };
 }
 
+const AGENT = "01890000-0000-7000-8000-00000000000a";
+
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "agent-monitor-"));
   site = serve(fill(new ModelLog(1), 0, 300));
@@ -190,23 +192,23 @@ describe("agent-monitor on an honest log", () => {
   });
 
   it("agent-monitor reports an unknown receipt and an unknown settlement once", async () => {
-    site.log.append(entryOf.receipt({ agent_id: "me" }, { time: 1, publicKey: KEY, ref: "t" }));
-    site.log.append(settle("strange", "me"));
-    const watch = ["--agent", "me", "--key", KEY];
+    site.log.append(entryOf.receipt({ agent_id: AGENT }, { time: 1, publicKey: KEY, ref: "t" }));
+    site.log.append(settle("strange", AGENT));
+    const watch = ["--agent", AGENT, "--key", KEY];
     const first = await monitor(watch);
     expect(first).toMatchObject({ exitCode: 1 });
-    expect(first.out).toContain("monitor.unknown_receipt at index 300");
-    expect(first.out).toContain("monitor.unknown_settlement at index 301");
+    expect(first.out).toContain("monitor.unknown_receipt at index 300: --known does not list");
+    expect(first.out).toContain("monitor.unknown_settlement at index 301: --known lists no");
     expect(await monitor(watch)).toMatchObject({ exitCode: 0 });
   });
 
   it("agent-monitor reports a second settlement of a known task in a later round", async () => {
     const known = join(folder, "known.txt");
     await writeFile(known, `# mine\nmine\n`);
-    site.log.append(settle("mine", "me"));
-    expect(await monitor(["--agent", "me", "--known", known])).toMatchObject({ exitCode: 0 });
+    site.log.append(settle("mine", AGENT));
+    expect(await monitor(["--agent", AGENT, "--known", known])).toMatchObject({ exitCode: 0 });
     site.log.append(settle("mine"));
-    const again = await monitor(["--agent", "me", "--known", known, "--json"]);
+    const again = await monitor(["--agent", AGENT, "--known", known, "--json"]);
     expect(again.exitCode).toBe(1);
     expect(JSON.parse(again.out)).toEqual({ code: "monitor.twice", index: 301 });
   });
@@ -214,7 +216,7 @@ describe("agent-monitor on an honest log", () => {
   it.each([300, 17_000])(
     "TL11 agent-monitor reports a second settlement of a task whose receipt is in a later bundle, in %i entries",
     async (size) => {
-      const receipt = { agent_id: "me" };
+      const receipt = { agent_id: AGENT };
       const known = join(folder, "known.txt");
       await writeFile(known, `${sha256Hex(canonicalize(receipt))}\n`);
       const log = new ModelLog(1);
@@ -222,12 +224,14 @@ describe("agent-monitor on an honest log", () => {
       fill(log, 1, size);
       log.append(entryOf.receipt(receipt, { time: 1, publicKey: KEY, ref: "mine" }));
       fill(log, size + 1, size + 300);
-      log.append(settle("mine", "me"));
+      log.append(settle("mine", AGENT));
       site = serve(log);
-      const { exitCode, out } = await monitor(["--agent", "me", "--key", KEY, "--known", known]);
+      const { exitCode, out } = await monitor(["--agent", AGENT, "--key", KEY, "--known", known]);
       expect({ exitCode, out }).toEqual({
         exitCode: 1,
-        out: `ALARM monitor.twice at index ${size + 300}\n`,
+        out: expect.stringMatching(
+          `^ALARM monitor.twice at index ${size + 300}: [^\n]*\n$`,
+        ) as string,
       });
       const paths = server.received.map(({ url }) => url);
       const readTwice = paths.filter(
@@ -408,10 +412,10 @@ describe("agent-monitor on a lying log", () => {
 
   it("TL7 agent-monitor keeps its memory when a log enters thousands of keys for a watched agent", async () => {
     for (let count = 0; count < 12_000; count++) {
-      const binding = { agent_id: "me", public_key: KEY, device_id: null, valid_from: count };
+      const binding = { agent_id: AGENT, public_key: KEY, device_id: null, valid_from: count };
       site.log.append(entryOf.keyBound(binding, { time: 1 }));
     }
-    const { exitCode, out } = await monitor(["--agent", "me"]);
+    const { exitCode, out } = await monitor(["--agent", AGENT]);
     expect(exitCode).toBe(1);
     expect(out.trim().split("\n")).toHaveLength(10_000);
   });
@@ -495,7 +499,10 @@ describe("agent-monitor on a log that stops answering", () => {
 
   it("agent-monitor reports a log without a head as rolled back once it has shown one, and not before", async () => {
     site.checkpoint = () => null;
-    expect(await monitor()).toMatchObject({ exitCode: 3 });
+    expect(await monitor()).toMatchObject({
+      exitCode: 3,
+      err: expect.stringContaining("no checkpoint (status 404)") as string,
+    });
     site.checkpoint = () => site.log.sign();
     expect(await monitor()).toMatchObject({ exitCode: 0 });
     site.checkpoint = () => null;
@@ -508,12 +515,12 @@ describe("agent-monitor on a log that stops answering", () => {
   ])(
     "TL13 agent-monitor reports the entries that it has read, and once, although the latest head %s",
     async (_, answers, exitCode) => {
-      site.log.append(entryOf.receipt({ agent_id: "me" }, { time: 1, publicKey: KEY, ref: "t" }));
+      site.log.append(entryOf.receipt({ agent_id: AGENT }, { time: 1, publicKey: KEY, ref: "t" }));
       site = { ...site, ...answers };
-      const first = await monitor(["--agent", "me"]);
+      const first = await monitor(["--agent", AGENT]);
       expect(first.exitCode).toBe(1);
-      expect(first.out).toContain("ALARM monitor.unknown_receipt at index 300\n");
-      const second = await monitor(["--agent", "me"]);
+      expect(first.out).toMatch(/^ALARM monitor\.unknown_receipt at index 300: [^\n]*\n/);
+      const second = await monitor(["--agent", AGENT]);
       expect(second.exitCode).toBe(exitCode);
       expect(second.out).not.toContain("unknown_receipt");
     },
@@ -524,8 +531,16 @@ describe("agent-monitor without a log", () => {
   it("agent-monitor exits with 3 when the log cannot be reached, and keeps its state", async () => {
     await monitor();
     const before = await readFile(stateFile(), "utf8");
+    site.isBusy = () => true;
+    expect(await monitor()).toMatchObject({
+      exitCode: 3,
+      err: expect.stringContaining("cannot be read: status 503") as string,
+    });
     await server[Symbol.asyncDispose]();
-    expect(await monitor()).toMatchObject({ exitCode: 3 });
+    expect(await monitor()).toMatchObject({
+      exitCode: 3,
+      err: expect.stringContaining("cannot be read: no answer") as string,
+    });
     expect(await readFile(stateFile(), "utf8")).toBe(before);
   });
 
@@ -552,6 +567,8 @@ describe("agent-monitor without a log", () => {
     [["--url", "ftp://x"], "--url takes"],
     [["--url", "http://x/"], "--url takes"],
     [["--key", "A".repeat(64)], "--key takes"],
+    [["--agent", "word-counter"], "--agent takes"],
+    [["--agent", "01890000-0000-7000-8000-00000000000A"], "--agent takes"],
     [["--witness", "none"], "--witness takes"],
     [["--quorum", "1"], "--quorum takes"],
     [["--unknown"], "unknown"],

@@ -77,7 +77,12 @@ export type MonitorResult =
       /** The number of new entries of kinds that this version does not know. */
       readonly unknownKinds: number;
     }
-  | { readonly ok: false; readonly code: "network.unreachable" };
+  | {
+      readonly ok: false;
+      readonly code: "network.unreachable";
+      /** The answer that was none, in words. */
+      readonly detail: string;
+    };
 
 const STALE_AFTER_MS = 3_600_000;
 /** Ends a round: the log contradicts itself, so its head is not stored. */
@@ -167,7 +172,9 @@ export function createMonitor(options: MonitorOptions): { check: () => Promise<M
       try {
         return await limitRound(environment, checkRound);
       } catch (error) {
-        if (error instanceof UnreachableError) return { ok: false, code: "network.unreachable" };
+        if (error instanceof UnreachableError) {
+          return { ok: false, code: "network.unreachable", detail: error.message };
+        }
         return raise(toAlarm(error));
       }
     },
@@ -197,10 +204,10 @@ const buildSplit = (left: SeenHead, right: SeenHead): MonitorAlarm => ({
 /** A log that showed a head never is without one again. */
 function demandHead(reading: HeadReading, before: SeenHead | null): SeenHead {
   if (reading.ok) return reading.seen;
+  if (reading.code === "network.unreachable") throw new UnreachableError(reading.detail);
   const { code } = reading;
-  if (code === "network.unreachable") throw new UnreachableError("no answer");
   if (code !== "log.no_checkpoint") throw new AlarmError({ code });
-  if (before === null) throw new UnreachableError("the log has no checkpoint yet");
+  if (before === null) throw new UnreachableError("its address has no checkpoint (status 404)");
   throw new AlarmError({ code: "monitor.rolled_back" });
 }
 

@@ -29,12 +29,15 @@ export type HeadReading =
   | { readonly ok: true; readonly seen: SeenHead }
   | {
       readonly ok: false;
-      readonly code:
-        | CheckpointRefusal
-        | "log.no_checkpoint"
-        | "monitor.bad_tile"
-        | "network.unreachable";
+      readonly code: CheckpointRefusal | "log.no_checkpoint" | "monitor.bad_tile";
       readonly seen?: SeenHead;
+    }
+  | {
+      readonly ok: false;
+      readonly code: "network.unreachable";
+      /** The answer that was none, in words. */
+      readonly detail: string;
+      readonly seen?: undefined;
     };
 
 /** The heads that a log and its witnesses show in one round. */
@@ -114,7 +117,9 @@ async function readHead(reader: LogReader, path: string, trust: TrustedKeys): Pr
     const signed = openCheckpoint(bytes, { logKey: trust.logKey });
     return { ...opened, ...(signed.ok && { seen: { ...signed, text } }) };
   } catch (error) {
-    if (error instanceof UnreachableError) return { ok: false, code: "network.unreachable" };
+    if (error instanceof UnreachableError) {
+      return { ok: false, code: "network.unreachable", detail: error.message };
+    }
     if (error instanceof BadTileError) return { ok: false, code: "monitor.bad_tile" };
     throw error;
   }

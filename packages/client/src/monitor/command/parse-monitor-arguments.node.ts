@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { isUuid } from "@agent/crypto";
 import { KEY_TYPES, parseVerifierKey, type VerifierKey } from "@agent/transparency";
 
 /** The parsed request of a command line. */
@@ -29,7 +30,7 @@ and with 3 when the log cannot be reached. Ends after half an hour at most; the 
   --log VKEY       the verifier key of the log
   --url PREFIX     the URL below which the log has its paths
   --state FILE     remembers the last head; contradicting checkpoints are added to FILE.evidence
-  --agent ID       an agent to watch; may be given again
+  --agent ID       an agent to watch, in the entries that the state has not scanned yet; may be given again
   --key HEX        a public key of yours, 64 hex digits; may be given again
   --known FILE     what you know of: an artifact hash (64 hex digits) or a task id a line
   --witness "VKEY PREFIX"  a witness and the URL where it shows what it cosigned; may be given again
@@ -61,6 +62,9 @@ export function parseMonitorArguments(args: readonly string[]): MonitorRequest {
     const prefix = parsePrefix(values.url ?? "");
     if (prefix === null) return refuse("--url takes an http or https URL without a final slash");
     if (values.state === undefined) return refuse("--state takes a file");
+    if (!values.agent.every(isUuid)) {
+      return refuse("--agent takes the id of an agent, a UUID in lower case");
+    }
     const wrongKey = values.key.some((key) => !/^[0-9a-f]{64}$/.test(key));
     if (wrongKey) return refuse("--key takes 64 lower-case hex digits");
     const witnesses = values.witness.map(parseWitness).filter((each) => each !== null);

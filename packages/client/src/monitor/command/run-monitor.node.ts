@@ -71,7 +71,7 @@ async function monitorOnce(
   });
   const result = await monitor.check();
   if (!result.ok) {
-    err(`agent-monitor: the log cannot be reached\n`);
+    err(`agent-monitor: the log cannot be read: ${result.detail}\n`);
     // An alarm is not repeated in the next round, so it counts more than the end of this one.
     return isAlarmed ? EXIT_ALARM : EXIT_UNREACHABLE;
   }
@@ -83,8 +83,17 @@ async function monitorOnce(
 function formatAlarm({ code, index, evidence }: MonitorAlarm): string {
   const place = index === undefined ? "" : ` at index ${index}`;
   const kept = evidence === undefined ? "" : "; both checkpoints are in the evidence file";
-  return `ALARM ${code}${place}${kept}\n`;
+  const meaning = MEANINGS[code];
+  return `ALARM ${code}${place}${meaning === undefined ? "" : `: ${meaning}`}${kept}\n`;
 }
+
+/** The first round reports each entry of an agent that the caller did not name as its own. */
+const MEANINGS: { readonly [Code in MonitorAlarm["code"]]?: string } = {
+  "monitor.unknown_key": "a key that --key does not name was bound to the agent",
+  "monitor.unknown_receipt": "--known does not list this receipt",
+  "monitor.unknown_settlement": "--known lists no receipt of the task that was paid",
+  "monitor.twice": "a task has a second receipt or settlement, or a receipt a second task",
+};
 
 /** Reads artifact hashes and task ids, one a line; `#` begins a comment. */
 async function readKnown(file: string | undefined) {
