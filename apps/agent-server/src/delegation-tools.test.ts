@@ -255,6 +255,15 @@ describe("a refusal is an error with a sentence and a code", { timeout: 30_000 }
       "(budget.max_exceeded)",
     ],
     ["a receipt that is none", "verify_receipt", { receipt: {} }, "(receipt.malformed)"],
+    // Without a refusal these would pay at once, close a dispute with nothing, and verify under any key.
+    ["a mistyped inspect", "delegate_task", order("x", { inspection: true }), "inspection: is not"],
+    [
+      "a mistyped offer",
+      "inspect_result",
+      { task_id: "no", verdict: "rejected", reason: "x", offered: 0.5 },
+      "offered: is not allowed",
+    ],
+    ["a mistyped key", "verify_receipt", { receipt: {}, public_key: "" }, "public_key: is not"],
   ])("%s", async (_, name, args, code) => {
     const before = await balanceOf(delegator);
     expect((await callTool(name, args)).refused).toContain(code);

@@ -10,6 +10,7 @@ test.each<[schema: v.GenericSchema, value: unknown, rule: string]>([
   [v.pipe(v.array(v.string()), v.maxLength(1)), ["x", "y"], "must have at most 1 items"],
   [v.pipe(v.string(), v.minLength(1)), "", "must have at least 1 characters"],
   [v.pipe(v.number(), v.minValue(0)), -1, "must be >=0"],
+  [v.strictObject({ key: v.string() }), { key: "k", keys: 1 }, "is not allowed"],
   [v.pipe(v.string(), v.minLength(1, "must not be empty")), "", "must not be empty"],
 ])("a rule says what a value must be %#", (schema, value, rule) => {
   const [issue] = v.safeParse(schema, value).issues ?? [];

@@ -8,7 +8,7 @@ export function formatRule(issue: BaseIssue<unknown>): string {
   const { message, expected, received } = issue;
   if (!/^Invalid \w+: /.test(message)) return message;
   if (received === "undefined") return "is required";
-  if (expected === null) return "is not allowed";
+  if (expected === null || expected === "never") return "is not allowed";
   const bound = /^([<>])=(\d+)$/.exec(expected);
   if (bound !== null && message.startsWith("Invalid length: ")) {
     const unit = typeof issue.input === "string" ? "characters" : "items";

@@ -50,7 +50,7 @@ function delegateTaskTool(delegator: Delegator): RegisteredTool {
       "money stays held until inspect_result or the end of the window, and `max_budget` must cover the " +
       `arbitration fee as well. ${FOREIGN_TEXTS}`,
     risk: 3,
-    input: v.object({
+    input: v.strictObject({
       prompt,
       required_capabilities,
       agent_id: v.optional(id),
@@ -92,7 +92,7 @@ function taskTools(delegator: Delegator): RegisteredTool[] {
         "Accept a result that is held for inspection, which pays it, or reject it with a `reason` and maybe an " +
         `\`offer\`, the part of the sum that is still paid. The executor may contest. ${FOREIGN_TEXTS}`,
       risk: 2,
-      input: v.object({
+      input: v.strictObject({
         task_id: id,
         verdict: v.picklist(["accepted", "rejected"]),
         reason: v.optional(

@@ -12,7 +12,7 @@ export function verifyReceiptTool() {
       "Verify a signed receipt offline. Without `key` the verdict is at best `unanchored`: the signature " +
       "is that of the key which the receipt itself names, and any party can make such a receipt.",
     risk: 0,
-    input: v.object({
+    input: v.strictObject({
       receipt: v.union([v.record(v.string(), v.unknown()), v.string()], RECEIPT_RULE),
       key: v.optional(
         v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits")),
