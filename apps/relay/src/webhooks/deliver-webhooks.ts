@@ -10,6 +10,7 @@ import {
   findDueDelivery,
   listDueWebhooks,
   findWebhook,
+  refreshNextDelivery,
   updateWebhookState,
   postponeDelivery,
   deleteDelivery,
@@ -80,11 +81,9 @@ function createTurn(
       if (!storage.isShared) return true;
       const now = runtime.now();
       const until = now + TURN_MS;
-      const isTaken = await storage.transaction(async (tx) => {
-        // Deliveries of a deleted webhook are deleted by the first process that comes.
-        if ((await findWebhook(tx, webhook_id)) === undefined) return true;
-        return takeWebhook(tx, { webhook_id, now, until, taken });
-      });
+      const isTaken = await storage.transaction((tx) =>
+        takeWebhook(tx, { webhook_id, now, until, taken }),
+      );
       if (isTaken) taken = until;
       return isTaken;
     },
@@ -135,10 +134,11 @@ async function recordFailure(
   await storage.transaction(async (tx) => {
     const changed = { webhook_id, agent_id, state, failures, last_error, paused_until };
     await updateWebhookState(tx, changed);
-    if (isOver) return deleteDeliveriesByWebhook(tx, webhook_id);
     const wait = RETRY_DELAYS_MS[attempt];
-    if (wait === undefined) return deleteDelivery(tx, delivery_id);
-    return postponeDelivery(tx, { delivery_id, next_at: now + wait });
+    if (isOver) await deleteDeliveriesByWebhook(tx, webhook_id);
+    else if (wait === undefined) await deleteDelivery(tx, delivery_id);
+    else await postponeDelivery(tx, { delivery_id, next_at: now + wait });
+    await refreshNextDelivery(tx, webhook_id);
   });
   if (!isOver) return;
   subscriptions.remove(webhook);

@@ -1,21 +1,23 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createManualClock, createSeededRandom } from "@agent/testkit";
+import Sqlite from "better-sqlite3";
+import { onlyOn } from "../../test/engine/engine.ts";
 import { openMigrated } from "../../test/migrated-storage.ts";
-import { createEgress } from "../http/egress/egress.ts";
-import { createLog } from "../observability/log.ts";
+import { migrate } from "../storage/database/migrate.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import type { Storage } from "../storage/storage.ts";
-import { deliverWebhooks } from "./deliver-webhooks.ts";
 import {
+  deleteDeliveriesByWebhook,
+  deleteDelivery,
   deleteWebhook,
+  dueWebhooks,
   endWebhookTurn,
+  findDueDelivery,
   insertDelivery,
   insertWebhook,
   listDueWebhooks,
+  refreshNextDelivery,
   updateWebhookState,
 } from "./store.ts";
-import { loadSubscriptions } from "./subscriptions.ts";
-import { createWebhookLanes } from "./webhook-lanes.ts";
 
 const NOW = 1_000_000;
 
@@ -41,6 +43,7 @@ const insertDue = (webhookIds: readonly string[], owner = ownerOf) =>
         failures: 0,
         last_error: null,
         paused_until: 0,
+        next_at: null,
         created_at: 0,
       });
       await insertMessage(tx, webhook_id, NOW);
@@ -119,30 +122,52 @@ test("a webhook that pauses, or has no due delivery, is not listed", async () =>
   expect(await listIds()).toEqual(["a2"]);
 });
 
-test("a deleted webhook is listed as an owner of its own", async () => {
-  await insertDue(["a1", "a2", "b3"]);
-  await storage.transaction((tx) => deleteWebhook(tx, { webhook_id: "a2", agent_id: "a" }));
-  expect(await listDueWebhooks(storage.read, { now: NOW, after: "", limit: 10 })).toEqual([
-    { webhook_id: "a1", owner: "a" },
-    { webhook_id: "a2", owner: "a2" },
-    { webhook_id: "b3", owner: "b" },
-  ]);
+test("a message to a webhook that was deleted is not stored, so that none waits for ever", async () => {
+  await insertDue(["a1"]);
+  await storage.transaction(async (tx) => {
+    await deleteWebhook(tx, { webhook_id: "a1", agent_id: "a" });
+    await deleteDeliveriesByWebhook(tx, "a1");
+    await insertMessage(tx, "a1", NOW);
+  });
+  expect(await findDueDelivery(storage.read, { webhook_id: "a1", now: NOW })).toBeUndefined();
 });
 
-test("all deliveries of a deleted webhook are deleted in its first turn", async () => {
+test("a webhook is listed from the time of its earliest delivery on, in whatever order they come", async () => {
+  await insertDue(["a1"]);
   await storage.transaction(async (tx) => {
-    for (let made = 0; made < 3; made += 1) await insertMessage(tx, "a1", NOW - made);
+    await deleteDelivery(tx, `a1-${NOW}`);
+    for (const wait of [3, 1, 2]) await insertMessage(tx, "a1", NOW + wait);
+    await refreshNextDelivery(tx, "a1");
   });
-  const runtime = { ...createManualClock(NOW), ...createSeededRandom(1) };
-  const log = createLog({ level: "error", write: { stdout() {}, stderr() {} }, now: runtime.now });
-  const egress = createEgress({ privateEndpoints: "allow", baseUrl: undefined, ...runtime });
-  const webhookLanes = createWebhookLanes(log, runtime.now);
-  const subscriptions = await loadSubscriptions(storage.read);
-  await deliverWebhooks({ storage, runtime, egress, subscriptions, log, webhookLanes });
-  await webhookLanes.idle();
-  expect(await listIds()).toEqual([]);
-  await egress.close();
+  const isListed = async (now: number) =>
+    (await listDueWebhooks(storage.read, { now, after: "", limit: 10 })).length === 1;
+  expect(await isListed(NOW)).toBe(false);
+  expect(await isListed(NOW + 1)).toBe(true);
+  await storage.transaction(async (tx) => {
+    await deleteDelivery(tx, `a1-${NOW + 1}`);
+    await endWebhookTurn(tx, { webhook_id: "a1", now: NOW, taken: 0 });
+  });
+  expect(await isListed(NOW + 1)).toBe(false);
+  expect(await isListed(NOW + 2)).toBe(true);
+  await storage.transaction((tx) => insertMessage(tx, "a1", NOW));
+  expect(await isListed(NOW)).toBe(true);
 });
+
+test.runIf(onlyOn("sqlite"))(
+  "H25: due webhooks are found in an index, without a look at those that wait or pause",
+  () => {
+    const memory = new Sqlite(":memory:");
+    migrate(memory, migrations);
+    const steps = memory
+      .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${dueWebhooks.text}`)
+      .all(...dueWebhooks.names.map(() => 0))
+      .filter(({ detail }) => /^(SCAN|SEARCH) webhook/.test(detail));
+    memory.close();
+    expect(steps).toMatchObject([
+      { detail: "SEARCH webhooks USING COVERING INDEX webhooks_due (<expr><?)" },
+    ]);
+  },
+);
 
 test("H3: 50 owners with 20 due webhooks each keep no other owner out of the list", async () => {
   const name = (at: number) => String(at).padStart(4, "0");

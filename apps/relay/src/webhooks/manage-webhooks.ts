@@ -46,6 +46,7 @@ export async function createWebhook(
     failures: 0,
     last_error: null,
     paused_until: 0,
+    next_at: null,
     created_at: runtime.now(),
   };
   const stored = await storage.transaction(async (tx) => {

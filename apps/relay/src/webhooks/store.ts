@@ -42,6 +42,7 @@ const insertWebhookQuery = compile<WebhookRow>()(
         "failures",
         "last_error",
         "paused_until",
+        "next_at",
         "created_at",
       ),
     ),
@@ -129,6 +130,7 @@ export async function endWebhookTurn(
   webhook: { webhook_id: string; now: number; taken: number },
 ): Promise<void> {
   await tx.run(endTurnQuery, webhook);
+  await refreshNextDelivery(tx, webhook.webhook_id);
 }
 
 const insertDeliveryQuery = compile<WebhookDeliveryRow>()(
@@ -137,39 +139,57 @@ const insertDeliveryQuery = compile<WebhookDeliveryRow>()(
     .values(params("delivery_id", "webhook_id", "body", "attempt", "next_at", "trace")),
 );
 
+const advanceQuery = compile<Pick<WebhookDeliveryRow, "webhook_id" | "next_at">>()(
+  queryBuilder
+    .updateTable("webhooks")
+    .set(params("next_at"))
+    .where("webhook_id", "=", param("webhook_id")),
+);
+
+/** Inserts a delivery, unless its webhook was deleted meanwhile. */
 export async function insertDelivery(tx: Tx, delivery: WebhookDeliveryRow): Promise<void> {
+  const webhook = await findWebhook(tx, delivery.webhook_id);
+  if (webhook === undefined) return;
   await tx.run(insertDeliveryQuery, delivery);
+  if (webhook.next_at === null || webhook.next_at > delivery.next_at)
+    await tx.run(advanceQuery, delivery);
+}
+
+const refreshQuery = compile<{ webhook_id: string }>()(
+  queryBuilder
+    .updateTable("webhooks")
+    .set({
+      next_at: sql<number | null>`(
+        select min(waiting.next_at) from webhook_deliveries as waiting
+        where waiting.webhook_id = webhooks.webhook_id)`,
+    })
+    .where("webhook_id", "=", param("webhook_id")),
+);
+
+/**
+ * Stores when the next delivery of a webhook is due. Without it the webhook may be listed too early, but
+ * never too late.
+ */
+export async function refreshNextDelivery(tx: Tx, webhook_id: string): Promise<void> {
+  await tx.run(refreshQuery, { webhook_id });
 }
 
 /** A webhook with a delivery that is due. */
 export interface DueWebhook {
   readonly webhook_id: string;
-  /** Its agent. A deleted webhook is its own owner until its deliveries are deleted. */
+  /** Its agent. */
   readonly owner: string;
 }
 
-// Walks from webhook to webhook by the index, so that it does not read the deliveries that wait.
-const dueWebhooks = compile<{ now: number; after: string; limit: number }>()(
+// Reads only entries of the index `webhooks_due`, whose first expression this is.
+export const dueWebhooks = compile<{ now: number; after: string; limit: number }>()(
   sql<DueWebhook>`
-    with recursive pending(webhook_id) as (
-      select min(webhook_id) from webhook_deliveries
-      union all
-      select (select min(webhook_id) from webhook_deliveries
-        where webhook_deliveries.webhook_id > pending.webhook_id)
-      from pending where pending.webhook_id is not null),
-    due as (
-      select pending.webhook_id, coalesce(webhooks.agent_id, pending.webhook_id) as owner,
-        webhooks.failures > 0 as has_failed, webhooks.paused_until
-      from pending left join webhooks on webhooks.webhook_id = pending.webhook_id
-      where pending.webhook_id is not null
-        and (webhooks.paused_until is null or webhooks.paused_until <= ${param("now")})
-        and exists (select 1 from webhook_deliveries
-          where webhook_deliveries.webhook_id = pending.webhook_id
-            and webhook_deliveries.next_at <= ${param("now")})),
-    placed as (
-      select webhook_id, owner, row_number() over (
-        partition by owner order by has_failed, paused_until, webhook_id) as place
-      from due)
+    with placed as (
+      select webhook_id, agent_id as owner, row_number() over (
+        partition by agent_id order by failures > 0, paused_until, webhook_id) as place
+      from webhooks
+      where next_at is not null
+        and case when paused_until > next_at then paused_until else next_at end <= ${param("now")})
     select webhook_id, owner from placed
     order by place, owner <= ${param("after")}, owner
     limit ${param("limit")}`,

@@ -51,6 +51,7 @@ import { votesInFavour } from "./053-votes-in-favour.ts";
 import { votesWaiting } from "./054-votes-waiting.ts";
 import { creditLimits } from "./055-credit-limits.ts";
 import { withdrawalsByAmount } from "./057-withdrawals-by-amount.ts";
+import { webhooksDue } from "./058-webhooks-due.ts";
 import { pendingWithdrawals } from "./060-pending-withdrawals.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
@@ -108,5 +109,6 @@ export const migrations = [
   votesWaiting,
   creditLimits,
   withdrawalsByAmount,
+  webhooksDue,
   pendingWithdrawals,
 ];

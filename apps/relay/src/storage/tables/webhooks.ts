@@ -12,6 +12,8 @@ export interface WebhookRow {
   last_error: string | null;
   /** Nothing is sent before this time, because the last delivery failed. */
   paused_until: number;
+  /** No delivery is due before this time; null if none is pending. */
+  next_at: number | null;
   created_at: number;
 }
 
