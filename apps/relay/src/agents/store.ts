@@ -9,8 +9,9 @@ import {
 import { jsonTexts } from "../storage/queries/fragments.ts";
 import { inRowForm } from "../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { AgentRow } from "../storage/tables/agents.ts";
+import type { AgentCapabilityRow, AgentRow } from "../storage/tables/agents.ts";
 import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
+import { findPlace } from "./discovery/places/move-place.ts";
 
 const agentById = inBatches(
   compile<{ agent_id: string }>()(
@@ -40,8 +41,10 @@ const CHANGING_COLUMNS = [
   "revoked_at",
 ] as const;
 
-const insertAgentQuery = compile<AgentRow>()(
-  queryBuilder.insertInto("agents").values(params("agent_id", "created_at", ...CHANGING_COLUMNS)),
+const insertAgentQuery = compile<AgentRow & { place: string }>()(
+  queryBuilder
+    .insertInto("agents")
+    .values(params("agent_id", "created_at", "place", ...CHANGING_COLUMNS)),
 );
 
 const updateAgentQuery = compile<AgentRow>()(
@@ -53,7 +56,10 @@ const updateAgentQuery = compile<AgentRow>()(
 
 /** Inserts or updates an agent's row. */
 export async function saveAgent(tx: Tx, agent: AgentRow): Promise<void> {
-  if ((await tx.run(updateAgentQuery, agent)) === 0) await tx.run(insertAgentQuery, agent);
+  if ((await tx.run(updateAgentQuery, agent)) !== 0) return;
+  // Another relay's agent may have worked under this id before.
+  const place = await findPlace(tx, agent.agent_id);
+  await tx.run(insertAgentQuery, { ...agent, place });
 }
 
 /** Freshness is measured in minutes, so a heartbeat within seconds of the last one is not written. */
@@ -119,8 +125,8 @@ const deleteCapabilitiesQuery = compile<{ agent_id: string }>()(
   queryBuilder.deleteFrom("agent_capabilities").where("agent_id", "=", param("agent_id")),
 );
 
-const insertCapabilityQuery = compile<{ agent_id: string; capability: string }>()(
-  queryBuilder.insertInto("agent_capabilities").values(params("capability", "agent_id")),
+const insertCapabilityQuery = compile<AgentCapabilityRow>()(
+  queryBuilder.insertInto("agent_capabilities").values(params("capability", "agent_id", "place")),
 );
 
 /** Replaces the capabilities by which an agent is found. */
@@ -130,8 +136,9 @@ export async function replaceCapabilities(
   capabilities: Iterable<string>,
 ): Promise<void> {
   await tx.run(deleteCapabilitiesQuery, { agent_id });
+  const place = await findPlace(tx, agent_id);
   for (const capability of new Set(capabilities)) {
-    await tx.run(insertCapabilityQuery, { agent_id, capability });
+    await tx.run(insertCapabilityQuery, { agent_id, capability, place });
   }
 }
 

@@ -2,11 +2,11 @@ import type { FreezeRow, IncarnationRow } from "./tables/admin.ts";
 import type {
   AgentCapabilityRow,
   AgentKeyRow,
-  AgentRow,
   CapabilityCountRow,
   KeyProofRow,
   ListingRow,
   StoredDeviceRow,
+  StoredAgentRow,
 } from "./tables/agents.ts";
 import type { ApprovalRow, ApprovalVoteRow } from "./tables/approvals.ts";
 import type { AuditEntryRow } from "./tables/audit.ts";
@@ -93,7 +93,7 @@ import type { PeerWitnessRow, WitnessedRow, WitnessEvidenceRow } from "./tables/
 export interface Tables {
   relay_identity: RelayIdentityRow;
   relay_successions: RelaySuccessionRow;
-  agents: AgentRow;
+  agents: StoredAgentRow;
   agent_keys: AgentKeyRow;
   key_proofs: KeyProofRow;
   devices: StoredDeviceRow;

@@ -196,7 +196,7 @@ const TABLES = {
   event_queue: "at, type, peer_id, body",
   log_entries: "*",
   idempotency_keys: "*",
-  agents: "agent_id, last_seen_at, unreachable_at",
+  agents: "agent_id, last_seen_at, unreachable_at, place",
   trust_records: "*",
   agent_histories: "*",
 };

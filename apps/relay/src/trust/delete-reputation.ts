@@ -1,3 +1,4 @@
+import { savePlace } from "../agents/discovery/places/move-place.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import { deleteHistory, deleteTrustRecords, type TrustPair } from "./store.ts";
@@ -9,6 +10,7 @@ export type DeletedTrust = readonly TrustPair[];
 export async function deleteReputation(tx: Tx, executorId: string): Promise<DeletedTrust> {
   const deleted = await deleteTrustRecords(tx, executorId);
   await deleteHistory(tx, executorId);
+  await savePlace(tx, executorId);
   return deleted;
 }
 

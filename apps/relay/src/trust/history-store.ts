@@ -8,6 +8,7 @@ import {
   sql,
   type Query,
 } from "../storage/queries/compiled-query.ts";
+import { movePlace } from "../agents/discovery/places/move-place.ts";
 import { inRowForm, type RowValues } from "../storage/queries/row-form.ts";
 import type { Tx } from "../storage/storage.ts";
 import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
@@ -79,8 +80,9 @@ const openHistory = inRowForm(
 );
 
 /** Adds to an executor's history. */
-export function addToHistory(tx: Tx, step: ExecutorStep): Promise<void> {
-  return addToSums(tx, addStep, step);
+export async function addToHistory(tx: Tx, step: ExecutorStep): Promise<void> {
+  await addToSums(tx, addStep, step);
+  if (step.fees_kept !== 0) await movePlace(tx, step.agent_id, step.fees_kept);
 }
 
 /** Adds to the fees that an agent left as a payer. */

@@ -2,6 +2,13 @@ import { param, compile, sql, type Query } from "../../storage/queries/compiled-
 import { jsonTexts } from "../../storage/queries/fragments.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { parseSearchWords } from "../../storage/queries/text-rank.ts";
+import { countNewcomerPlaces } from "./places/place.ts";
+import {
+  formatPosition,
+  parsePosition,
+  PLACE_RANGES,
+  type RangeQuery,
+} from "./places/page-position.ts";
 import {
   allAgents,
   isDiscoverable,
@@ -28,11 +35,24 @@ export interface DiscoverQuery {
   readonly limit: number;
 }
 
+type RangeSearch = DiscoverQuery & RangeQuery;
+
+/** The agents that were found in a range of places. */
+interface FoundAgents {
+  readonly rows: readonly { readonly row: ProfileRow; readonly cursor: string }[];
+  /** The cursor key behind all of them; undefined at the end of the range. */
+  readonly next: string | undefined;
+}
+
+type PlacedRow = ProfileRow & { readonly place: string };
+
 const selectPage = (agents: typeof allAgents) =>
   selectProfiles(agents)
+    .select("agents.place")
     .where(isDiscoverable)
-    .where("agents.agent_id", ">", param("after"))
-    .orderBy("agents.agent_id")
+    .where("agents.place", ">", param("after"))
+    .where("agents.place", "<", param("end"))
+    .orderBy("agents.place")
     .limit(param("limit"));
 
 /** The same query for any capability and for a given one. */
@@ -41,16 +61,16 @@ interface QueryPair<P, Row> {
   readonly one: Query<P, Row>;
 }
 
-const allAgentQueries: QueryPair<DiscoverQuery, ProfileRow> = {
-  any: compile<Omit<DiscoverQuery, "capability" | "text">>()(selectPage(allAgents)),
-  one: compile<Omit<DiscoverQuery, "text">>()(selectPage(agentsWithCapability)),
+const allAgentQueries: QueryPair<RangeSearch, PlacedRow> = {
+  any: compile<Omit<RangeSearch, "capability" | "text">>()(selectPage(allAgents)),
+  one: compile<Omit<RangeSearch, "text">>()(selectPage(agentsWithCapability)),
 };
 
 const visibleAgentQueries: typeof allAgentQueries = {
-  any: compile<Omit<DiscoverQuery, "capability" | "text">>()(
+  any: compile<Omit<RangeSearch, "capability" | "text">>()(
     selectPage(allAgents).where(isFederationVisible),
   ),
-  one: compile<Omit<DiscoverQuery, "text">>()(
+  one: compile<Omit<RangeSearch, "text">>()(
     selectPage(agentsWithCapability).where(isFederationVisible),
   ),
 };
@@ -60,7 +80,10 @@ export function listVisibleProfiles(read: Reader, query: DiscoverQuery): Promise
   return listProfilesBy(read, query, visibleAgentQueries);
 }
 
-/** Lists a page of the discovery registry, ordered by agent id or by how well agents match a text. */
+/**
+ * Lists a page of the discovery registry: agents with fees by their places, or by how well agents of equal
+ * fees match a text, and some newcomers (docs/decisions.md, 3).
+ */
 export function listProfiles(read: Reader, query: DiscoverQuery): Promise<ProfilePage> {
   return listProfilesBy(read, query, allAgentQueries);
 }
@@ -70,16 +93,53 @@ async function listProfilesBy(
   query: DiscoverQuery,
   page: typeof allAgentQueries,
 ): Promise<ProfilePage> {
+  const { limit } = query;
+  const position = parsePosition(query.after);
+  const find = (range: "withFees" | "newcomers", most: number): Promise<FoundAgents> => {
+    const after = position[range];
+    if (after === undefined || most === 0) return Promise.resolve({ rows: [], next: after });
+    return findInRange(read, { ...query, ...PLACE_RANGES[range], after, limit: most }, page);
+  };
+  const withFees = await find("withFees", limit);
+  const newcomers = await find("newcomers", countNewcomerPlaces(limit, withFees.rows.length));
+  const shown = takeFirst(withFees, limit - newcomers.rows.length);
+  return {
+    rows: [...shown.rows, ...newcomers.rows].map(({ row }) => row),
+    next: formatPosition({ withFees: shown.next, newcomers: newcomers.next }),
+  };
+}
+
+/** Leaves out the agents behind the first `count`, which the next page begins with. */
+function takeFirst(found: FoundAgents, count: number): FoundAgents {
+  if (found.rows.length <= count) return found;
+  const rows = found.rows.slice(0, count);
+  return { rows, next: rows.at(-1)?.cursor };
+}
+
+async function findInRange(
+  read: Reader,
+  query: RangeSearch,
+  page: typeof allAgentQueries,
+): Promise<FoundAgents> {
   const words = parseSearchWords(query.text);
   if (words !== "") {
     const scope = page === visibleAgentQueries ? "visible" : "all";
-    const { ids, next } = await searchAgents(read, { ...query, words, scope });
-    const rows = await read.all(profilesByIds, { reader: query.reader, ids: JSON.stringify(ids) });
-    const found = new Map(rows.map((row) => [row.agent_id, row]));
-    return { rows: ids.flatMap((id) => found.get(id) ?? []), next };
+    const { found, next } = await searchAgents(read, { ...query, words, scope });
+    const ids = JSON.stringify(found.map(({ agent_id }) => agent_id));
+    const profiles = await read.all(profilesByIds, { reader: query.reader, ids });
+    const byId = new Map(profiles.map((row) => [row.agent_id, row]));
+    const rows = found.flatMap(({ agent_id, cursor }) => {
+      const row = byId.get(agent_id);
+      return row === undefined ? [] : [{ row, cursor }];
+    });
+    return { rows, next };
   }
-  const rows = await read.all(page[query.capability === "" ? "any" : "one"], query);
-  return { rows, next: rows.length < query.limit ? undefined : rows.at(-1)?.agent_id };
+  const after = query.after > query.start ? query.after : query.start;
+  const placed = await read.all(page[query.capability === "" ? "any" : "one"], { ...query, after });
+  return {
+    rows: placed.map(({ place, ...row }) => ({ row, cursor: place })),
+    next: placed.length < query.limit ? undefined : placed.at(-1)?.place,
+  };
 }
 
 const profilesByIds = compile<{ reader: string; ids: string }>()(

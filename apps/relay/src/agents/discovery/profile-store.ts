@@ -57,6 +57,8 @@ export const agentsWithCapability = queryBuilder.selectFrom((from) =>
       "agents.last_seen_at",
       "agents.unreachable_at",
       "agents.revoked_at",
+      // As the id, the place is selected from the ordered index.
+      "offered.place",
     ])
     .whereRef("agents.agent_id", "=", "offered.agent_id")
     .where("offered.capability", "=", param("capability"))

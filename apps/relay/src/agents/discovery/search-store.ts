@@ -1,7 +1,14 @@
 import { limits } from "@agent/wire";
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import {
+  queryBuilder,
+  param,
+  compile,
+  sql,
+  type RawBuilder,
+} from "../../storage/queries/compiled-query.ts";
 import { jsonMember } from "../../storage/queries/fragments.ts";
 import type { Reader } from "../../storage/storage.ts";
+import type { RangeQuery } from "./places/page-position.ts";
 import {
   allAgents,
   isDiscoverable,
@@ -9,7 +16,7 @@ import {
   isFederationVisible,
 } from "./profile-store.ts";
 
-export interface AgentSearch {
+export interface AgentSearch extends RangeQuery {
   /** The words from `parseSearchWords`; never empty. */
   readonly words: string;
   /** The text of the query; in queries by peers it may also be an agent id. */
@@ -22,50 +29,53 @@ export interface AgentSearch {
   readonly limit: number;
 }
 
+/** A page looks at one section of each of the two ranges. */
+const SECTION_SIZE = limits.searchedAgents / 2;
+
+/** Agents that were found, each with the cursor key behind it, and the cursor key behind all. */
+export interface FoundIds {
+  readonly found: readonly { readonly agent_id: string; readonly cursor: string }[];
+  readonly next: string | undefined;
+}
+
 /**
- * Lists the agents whose texts contain all the words, those with more matches first, then by
- * id. Agents are ranked within sections of 10,000 by id, because their texts are scanned
- * one by one: a page never scans more than one section, and the next section follows when a section
- * has no more matches.
+ * Lists the agents of a range whose texts contain all the words: by their fees, of equal fees those with
+ * more matches first, then by id. Agents are ranked within sections of 5,000 by place, because their texts
+ * are scanned one by one: a page never scans more than one section of a range, and the next section follows
+ * when a section has no more matches.
  */
-export async function searchAgents(
-  read: Reader,
-  search: AgentSearch,
-): Promise<{ readonly ids: string[]; readonly next: string | undefined }> {
+export async function searchAgents(read: Reader, search: AgentSearch): Promise<FoundIds> {
   const kind = search.capability === "" ? "any" : "one";
-  const place = parsePosition(search.after);
+  const place = parsePosition(search);
   const end =
-    (await read.get(sectionEndQueries[kind], { ...search, ...place }))?.agent_id ?? PAST_ALL;
+    (await read.get(sectionEndQueries[kind], { ...search, ...place }))?.place ?? search.end;
   // The cursor is untrusted input: it can shorten a section but never extend it.
   const until = place.until !== undefined && place.until < end ? place.until : end;
   const query = { ...search, ...place, until };
   const rows = await read.all(rankedQueries[search.scope][kind], query);
-  const last = rows.at(-1);
-  const next =
-    rows.length === search.limit && last !== undefined
-      ? [place.start, until, last.rank, last.agent_id].join(SEPARATOR)
-      : until === PAST_ALL
-        ? undefined
-        : until;
-  return { ids: rows.map(({ agent_id }) => agent_id), next };
+  const found = rows.map(({ agent_id, rank, place: behind }) => ({
+    agent_id,
+    cursor: [place.start, until, rank, behind].join(SEPARATOR),
+  }));
+  const isFull = rows.length === search.limit;
+  return { found, next: isFull ? found.at(-1)?.cursor : until === search.end ? undefined : until };
 }
 
-/** A text that sorts after every agent id. */
-const PAST_ALL = "~";
 const SEPARATOR = "/";
 
 interface SearchPosition {
-  /** The section begins after this agent and ends with `until`, once that is known. */
+  /** The section begins after this place and ends with `until`, once that is known. */
   readonly start: string;
   readonly until: string | undefined;
-  /** Rank and id of the last match on the previous page. */
+  /** Rank and place of the last match on the previous page. */
   readonly rank: number;
   readonly behind: string;
 }
 
-/** A cursor key names a position within a section, or only the agent after which a section begins. */
-function parsePosition(after: string): SearchPosition {
-  const [start = "", until, rank, behind] = after.split(SEPARATOR);
+/** A cursor key names a position within a section, or only the place after which a section begins. */
+function parsePosition({ after, start: first }: RangeQuery & { after: string }): SearchPosition {
+  const [from = "", until, rank, behind] = after.split(SEPARATOR);
+  const start = from > first ? from : first;
   return behind === undefined
     ? { start, until: undefined, rank: Number.MAX_SAFE_INTEGER, behind: "" }
     : { start, until, rank: Number(rank), behind };
@@ -94,25 +104,32 @@ const selectSection = (
 ) =>
   agents
     .leftJoin("listings", "listings.agent_id", "agents.agent_id")
-    .select(["agents.agent_id", rank.as("rank")])
+    .select(["agents.agent_id", "agents.place", rank.as("rank")])
     .where("agents.revoked_at", "is", null)
-    .where("agents.agent_id", ">", param("start"))
-    .where("agents.agent_id", "<=", param("until"))
+    .where("agents.place", ">", param("start"))
+    .where("agents.place", "<=", param("until"))
     .where(isDiscoverable)
     .where(condition)
-    .limit(limits.searchedAgents)
+    .limit(SECTION_SIZE)
     .as("section");
+
+/** The part of a place that tells the fees. */
+const feesOf = (place: RawBuilder<unknown>) => sql<string>`substr(${place}, 1, 2)`;
+const fees = feesOf(sql.ref("place"));
+const feesBehind = feesOf(sql`${param("behind")}`);
 
 const selectPage = (section: ReturnType<typeof selectSection>) =>
   queryBuilder
     .selectFrom(section)
-    .select(["agent_id", "rank"])
+    .select(["agent_id", "place", "rank"])
     .where("rank", ">", 0)
     .where(
-      sql<boolean>`(rank < ${param("rank")} or (rank = ${param("rank")} and agent_id > ${param("behind")}))`,
+      sql<boolean>`(${fees} > ${feesBehind} or (${fees} = ${feesBehind} and (rank < ${param("rank")}
+        or (rank = ${param("rank")} and place > ${param("behind")}))))`,
     )
+    .orderBy(fees)
     .orderBy("rank", "desc")
-    .orderBy("agent_id")
+    .orderBy("place")
     .limit(param("limit"));
 
 const rankedQueries = {
@@ -134,25 +151,27 @@ const rankedQueries = {
   },
 };
 
-/** Finds the last agent of a section, if more agents follow it. */
+/** Finds the last agent of a section, if more agents of the range follow it. */
 const sectionEndQueries = {
-  any: compile<{ start: string }>()(
+  any: compile<RangeQuery>()(
     queryBuilder
       .selectFrom("agents")
-      .select("agent_id")
-      .where("agent_id", ">", param("start"))
-      .orderBy("agent_id")
+      .select("place")
+      .where("place", ">", param("start"))
+      .where("place", "<", param("end"))
+      .orderBy("place")
       .limit(1)
-      .offset(limits.searchedAgents - 1),
+      .offset(SECTION_SIZE - 1),
   ),
-  one: compile<{ start: string; capability: string }>()(
+  one: compile<RangeQuery & { capability: string }>()(
     queryBuilder
       .selectFrom("agent_capabilities")
-      .select("agent_id")
+      .select("place")
       .where("capability", "=", param("capability"))
-      .where("agent_id", ">", param("start"))
-      .orderBy("agent_id")
+      .where("place", ">", param("start"))
+      .where("place", "<", param("end"))
+      .orderBy("place")
       .limit(1)
-      .offset(limits.searchedAgents - 1),
+      .offset(SECTION_SIZE - 1),
   ),
 };

@@ -52,6 +52,7 @@ import { votesWaiting } from "./054-votes-waiting.ts";
 import { creditLimits } from "./055-credit-limits.ts";
 import { withdrawalsByAmount } from "./057-withdrawals-by-amount.ts";
 import { webhooksDue } from "./058-webhooks-due.ts";
+import { discoveryPlaces } from "./059-discovery-places.ts";
 import { pendingWithdrawals } from "./060-pending-withdrawals.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
@@ -110,5 +111,6 @@ export const migrations = [
   creditLimits,
   withdrawalsByAmount,
   webhooksDue,
+  discoveryPlaces,
   pendingWithdrawals,
 ];

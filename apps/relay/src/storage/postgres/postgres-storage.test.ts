@@ -24,8 +24,8 @@ const change = compile<{ id: number; text: string }>()(
 const find = compile<{ id: number }>()(
   sql<{ text: string }>`SELECT text FROM notes WHERE id = ${param("id")}`,
 );
-const addCapability = compile<{ agent_id: string; capability: string }>()(
-  queryBuilder.insertInto("agent_capabilities").values(params("agent_id", "capability")),
+const addCapability = compile<{ agent_id: string; capability: string; place: string }>()(
+  queryBuilder.insertInto("agent_capabilities").values(params("agent_id", "capability", "place")),
 );
 const list = compile()(sql<{ id: number; text: string }>`SELECT id, text FROM notes ORDER BY text`);
 const doubled = compile<{ id: number }>()(
@@ -169,7 +169,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
       published.push(runStatement(url, offered).then((rows) => ({ changed, rows })));
     });
     const offer = (agent_id: string) =>
-      storage.transaction((tx) => tx.run(addCapability, { agent_id, capability: "x" }));
+      storage.transaction((tx) => tx.run(addCapability, { agent_id, capability: "x", place: "" }));
     await offer("a");
     await Promise.all(published);
     proxy.loseCommits(true);

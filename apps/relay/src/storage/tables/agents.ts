@@ -19,6 +19,12 @@ export interface AgentRow {
   revoked_at: number | null;
 }
 
+/** An agent as it is stored. */
+export interface StoredAgentRow extends AgentRow {
+  /** By which agents sort in discovery; see `toPlace`. */
+  place: string;
+}
+
 export interface AgentKeyRow {
   agent_id: string;
   public_key: string;
@@ -55,6 +61,8 @@ export interface StoredDeviceRow extends DeviceRow {
 export interface AgentCapabilityRow {
   capability: string;
   agent_id: string;
+  /** That of the agent; updated by a trigger of `agents`. */
+  place: string;
 }
 
 /** Updated by triggers of `agent_capabilities`. */

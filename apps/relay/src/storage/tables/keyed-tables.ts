@@ -16,7 +16,7 @@ export const KEYED_TABLES = {
     ["account"],
     ["balance", "held", "pending_withdrawals", "sequence", "card_lots", "last_posted_at"],
   ),
-  agents: keyed("agents", ["agent_id"], ["last_seen_at", "unreachable_at"]),
+  agents: keyed("agents", ["agent_id"], ["last_seen_at", "unreachable_at", "place"]),
   agent_histories: keyed(
     "agent_histories",
     ["agent_id"],

@@ -11,7 +11,7 @@ const trust = queryBuilder.deleteFrom("trust_records");
 test.each([
   [
     "an insert of an agent's row",
-    queryBuilder.insertInto("agent_capabilities").values(params("agent_id", "capability")),
+    queryBuilder.insertInto("agent_capabilities").values(params("agent_id", "capability", "place")),
     "agent_id",
   ],
   ["an update of one agent", update.where("agent_id", "=", one), "agent_id"],
@@ -63,8 +63,8 @@ test.each([
   expect(findAgentParameter(compile()(builder as never))).toBeUndefined();
 });
 
-const addCapability = compile<{ agent_id: string; capability: string }>()(
-  queryBuilder.insertInto("agent_capabilities").values(params("agent_id", "capability")),
+const addCapability = compile<{ agent_id: string; capability: string; place: string }>()(
+  queryBuilder.insertInto("agent_capabilities").values(params("agent_id", "capability", "place")),
 );
 const clear = compile()(queryBuilder.deleteFrom("agent_capabilities"));
 const capabilities = compile()(queryBuilder.selectFrom("agent_capabilities").selectAll());
@@ -81,7 +81,7 @@ test("changed agents are published after the commit and before it is acknowledge
   });
   const add = (agent_id: string) =>
     storage.transaction(async (tx) => {
-      await tx.run(addCapability, { agent_id, capability: "x" });
+      await tx.run(addCapability, { agent_id, capability: "x", place: "" });
       order.push("written");
     });
   await add("a").then(() => order.push("acknowledged"));
