@@ -202,7 +202,7 @@ describe("C2: the thresholds of a relay", () => {
     expect(await showTo(stranger, worker)).toMatchObject({ trust_level: "unknown", ...unpriced });
     expect(await rankFor(stranger)).toMatchObject([{ sub_scores: { trust: 0.1 }, ...unpriced }]);
     expect(m.t.listLogged("trust.unpriced")).toMatchObject([
-      { level: "warn", fee_rate: 0, fees_verified: 50_000, fees_trusted: 500_000 },
+      { level: "warn", fee_rate: 0, fees_verified: 0.05, fees_trusted: 0.5 },
     ]);
   });
 

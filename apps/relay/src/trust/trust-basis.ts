@@ -1,3 +1,4 @@
+import { toDollars } from "@agent/budget";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../observability/log.ts";
 
@@ -24,7 +25,7 @@ export function reportTrustBasis(config: TrustSettings, log: Log): void {
   const { trust, payments } = config;
   log.warn("trust.unpriced", {
     fee_rate: payments.platformFeeRate,
-    fees_verified: trust.thresholds.verified,
-    fees_trusted: trust.thresholds.trusted,
+    fees_verified: toDollars(trust.thresholds.verified),
+    fees_trusted: toDollars(trust.thresholds.trusted),
   });
 }
