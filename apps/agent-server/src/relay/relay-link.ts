@@ -19,6 +19,7 @@ import { createDelegateTask } from "./delegation/delegate-task.ts";
 import { createDelegator, type Delegator } from "./delegator/delegator.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createTaskReceiver, type TaskReceiver } from "./intake/task-receiver.ts";
+import { createRejectionLog, type RejectionLog } from "./intake/rejection-log.ts";
 import { createIsWanted } from "./intake/is-wanted.ts";
 import { createFindIssuerKey } from "./intake/find-issuer-key.ts";
 import type { JoinResult, Membership, Profile } from "./membership/join-relay.ts";
@@ -84,6 +85,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   const [{ agentId }, { capabilities }] = [identity, options.profile];
   let taskReceiver: TaskReceiver | undefined;
   let stopped = false;
+  const rejections = createRejectionLog(agentId, runtime);
   const counters = { delegations: createAttemptCounter(), heartbeats: createAttemptCounter() };
   const maintained = maintainMembership(options, {
     heartbeats: counters.heartbeats,
@@ -93,11 +95,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
       monitor.start();
       void credentials.submitCredentials();
     },
-    /** Fetches the tasks that the socket did not deliver. */
-    async synced({ client }) {
-      const open = await client.listTasks({ params: { agentId }, query: { status: "pending" } });
-      if (open.ok) for (const task of open.body.tasks) taskReceiver?.receiveTask(task);
-    },
+    synced: (current) => fetchMissed(options, current, { taskReceiver, rejections }),
   });
   const { membership } = maintained;
   const client = () => membership()?.client;
@@ -143,7 +141,8 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
       housekeeping.start(counts);
       outbox.resume(unsentReceipts);
       const relayId = () => membership()?.relay.relayId ?? "";
-      taskReceiver = createTaskReceiver({ agentId, relayId, capabilities, work, send, runtime });
+      const received = { agentId, relayId, capabilities, work, send, rejections, runtime };
+      taskReceiver = createTaskReceiver(received);
       return maintained.start(endpointUrl);
     },
     async stop(graceMs) {
@@ -156,6 +155,17 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
       socket.close();
     },
   };
+}
+
+/** Fetches the tasks and the rejections that the socket did not deliver. */
+async function fetchMissed(
+  { identity: { agentId }, profile }: RelayLinkOptions,
+  { client }: Membership,
+  to: { readonly taskReceiver: TaskReceiver | undefined; readonly rejections: RejectionLog },
+): Promise<void> {
+  const open = await client.listTasks({ params: { agentId }, query: { status: "pending" } });
+  if (open.ok) for (const task of open.body.tasks) to.taskReceiver?.receiveTask(task);
+  if (profile.listing?.acceptance !== undefined) await to.rejections.noteMissed(client);
 }
 
 /** Creates the requests that the agent sends to its relay while it works. */

@@ -45,6 +45,7 @@ function newIntake(socket: SendResult | (() => SendResult) = { ok: true }) {
     agentId: me,
     relayId: () => "relay",
     capabilities: ["shout"],
+    rejections: { note: () => {} },
     work: {
       accept: ({ relayTaskId = "", targetAgentId, delegationToken }) => {
         started.push(relayTaskId);

@@ -2,6 +2,7 @@ import type { ListedTask as ListedTaskAnswer, Received, ServerMessage } from "@a
 import type { NewWork, Work } from "../../execution/work.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { SendMessage } from "../delivery/paced-send.ts";
+import type { RejectionLog } from "./rejection-log.ts";
 import { createTaskQueue } from "./task-queue.ts";
 
 export type ListedTask = Received<typeof ListedTaskAnswer>;
@@ -22,6 +23,8 @@ interface TaskReceiverParts {
   readonly capabilities: readonly string[];
   readonly work: Work;
   readonly send: SendMessage;
+  /** Only the owner contests, so the log must tell it of the deadline. */
+  readonly rejections: Pick<RejectionLog, "note">;
   readonly runtime: Runtime;
 }
 
@@ -77,7 +80,7 @@ export function createTaskReceiver(parts: TaskReceiverParts): TaskReceiver {
           queue.startNext();
           return;
         case "task_rejected":
-          return logRejection(runtime, message);
+          return parts.rejections.note(message);
         case "error":
           if (message.task_id !== undefined) queue.refused(message.task_id);
           runtime.log("warn", "socket.error", { code: message.code });
@@ -99,14 +102,6 @@ export function createTaskReceiver(parts: TaskReceiverParts): TaskReceiver {
     },
     stop: () => queue.stop(),
   };
-}
-
-/** Only the owner contests, so the log must tell it of the deadline. */
-function logRejection(
-  { log }: Pick<Runtime, "log">,
-  { task_id, deadline }: Extract<ServerMessage, { type: "task_rejected" }>,
-): void {
-  log("warn", "inspection.rejected", { task_id, deadline });
 }
 
 function toWork(task: ListedTask): NewWork {

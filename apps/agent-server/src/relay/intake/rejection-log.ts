@@ -1,0 +1,48 @@
+import type { RelayClient } from "@agent/client";
+import type { Inspection, Received } from "@agent/wire";
+import type { Runtime } from "../../runtime.ts";
+import { findInPages } from "../find-in-pages.ts";
+
+type Rejection = Pick<Received<typeof Inspection>, "task_id" | "deadline">;
+
+/** The log of rejected results, which tells the owner until when it may contest. */
+export interface RejectionLog {
+  /** Logs a rejection, once. */
+  note(rejection: Rejection): void;
+  /**
+   * Logs the rejections that arrived while this agent had no connection. A submitter sees when that is, and without an
+   * answer in time only its offer is paid.
+   */
+  noteMissed(client: RelayClient): Promise<void>;
+}
+
+export function createRejectionLog(agentId: string, { log }: Pick<Runtime, "log">): RejectionLog {
+  let noted: ReadonlySet<string> = new Set();
+
+  function note({ task_id, deadline }: Rejection): void {
+    if (noted.has(task_id)) return;
+    noted = new Set([...noted, task_id]);
+    log("warn", "inspection.rejected", { task_id, deadline });
+  }
+
+  return {
+    note,
+    async noteMissed(client) {
+      const open = new Set<string>();
+      const query = { role: "executor", state: "rejected" } as const;
+      const before = noted;
+      const listed = await findInPages(
+        (page) => client.listInspections({ params: { agentId }, query: { ...query, ...page } }),
+        ({ inspections }) => {
+          for (const each of inspections) {
+            open.add(each.task_id);
+            note(each);
+          }
+          return undefined;
+        },
+      );
+      // A result is rejected once, so those that are no longer listed are not logged again.
+      if (listed.ok) noted = new Set([...noted].filter((id) => open.has(id) || !before.has(id)));
+    },
+  };
+}
