@@ -85,6 +85,8 @@ test("FE25: a task whose id a third party has taken at the peer goes to the next
   expect(assigned_to).toBe(scene.worker.agentId);
   await takeId(taskId);
   await sendAgain();
+  // The task must have come to rest at an executor.
+  await a.relay.idle();
   const task = await waitForTask(a, dearer, taskId);
   expect(await completeTask(a, dearer, task)).toMatchObject({ status: 200 });
   expect(await a.getBalance(boss)).toBe(8.9);
