@@ -1,5 +1,5 @@
 import { ZERO } from "@agent/budget";
-import { classifyDelivery } from "@agent/federation-protocol/delivery";
+import { classifyDelivery, type Delivery } from "@agent/federation-protocol/delivery";
 import {
   beginForward,
   createTaskForward,
@@ -197,11 +197,20 @@ async function sendForward(
     meaning,
     code,
   });
-  // A refusal also shows that the peer can be reached.
-  const answered = delivery.kind === "answered" && delivery.status < 500;
-  await recordPeerEvent(services, peer.relay_id, { type: "forward", succeeded: answered });
+  const succeeded = isAnswerOfPeer(delivery);
+  await recordPeerEvent(services, peer.relay_id, { type: "forward", succeeded });
   // A task with a requested cancel goes to no other executor.
   return refused === undefined || refused.unclaimed?.status === "cancelled";
+}
+
+/**
+ * Returns whether a peer itself has answered a forward. A refusal also shows that the peer can be reached, but
+ * one without a code is that of a proxy, behind which the peer may not be.
+ */
+function isAnswerOfPeer(delivery: Delivery): boolean {
+  if (delivery.kind !== "answered") return false;
+  const { status, code } = delivery;
+  return status < 300 || (status < 500 && code !== undefined);
 }
 
 function buildPayload(task: TaskRow): TaskPayload {
