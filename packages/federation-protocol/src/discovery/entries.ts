@@ -11,6 +11,8 @@ export type KnownAgent = RemoteAgent & {
   /** The peer whose answer contained it: the next hop towards it. */
   readonly via: string;
   readonly source_relay: string;
+  /** The reliability of that peer by this relay's own record of it, from 0 to 1; 1 if absent. */
+  readonly peer_reliability?: number;
 };
 
 /** An agent whose key is known, so that its results can be verified. */
@@ -21,11 +23,13 @@ export function isReachable(agent: KnownAgent): agent is ReachableAgent {
   return agent.public_key !== null;
 }
 
-/** The relay's own measurements of a peer: trust 0..1, latency in ms. */
+/** The relay's own measurements of a peer: trust and reliability 0..1, latency in ms. */
 export interface PeerAttributes {
   readonly relayId: string;
   readonly trust: number;
   readonly latencyMs: number;
+  /** 1 if absent; see `computePeerReliability`. */
+  readonly reliability?: number;
   /** The highest level that its claims count as; `trusted` if absent. See `getClaimLimit`. */
   readonly claimLimit?: ClaimLimit;
   /** Whether the peer sends the key successions of its own agents; see `agent_succession`. */
@@ -66,6 +70,7 @@ export function parseEntries(
       trust: agent.trust * peer.trust,
       latency_ms: (agent.latency_ms ?? 0) + peer.latencyMs,
       via: peer.relayId,
+      ...(peer.reliability !== undefined && { peer_reliability: peer.reliability }),
     }));
 }
 
@@ -107,7 +112,7 @@ export function mergeEntries<Entry extends RemoteAgent & { readonly via?: string
 
 /** Returns an entry for an answer, built from known members alone. */
 export function toRemoteAgent(known: KnownAgent & { readonly rivals?: unknown }): RemoteAgent {
-  const { via: _, rivals: __, ...agent } = known;
+  const { via: _, rivals: __, peer_reliability: ___, ...agent } = known;
   return agent;
 }
 

@@ -12,7 +12,13 @@ export {
   toRemoteAgent,
 } from "./entries.ts";
 export { createQuery, listUnvisitedPeers, planQuery, type QueryPlan } from "./query.ts";
-export { type CrossRelayRoute, toRelayNode, listRelays, buildRoute } from "./route.ts";
+export {
+  type CrossRelayRoute,
+  computePeerReliability,
+  toRelayNode,
+  listRelays,
+  buildRoute,
+} from "./route.ts";
 export {
   type AgentQuery,
   AgentQuerySchema,

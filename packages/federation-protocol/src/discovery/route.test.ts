@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { alpha, beta, gamma, worker } from "../../test/messages.ts";
 import { parseEntries } from "./entries.ts";
-import { toRelayNode, listRelays, buildRoute } from "./route.ts";
+import { computePeerReliability, toRelayNode, listRelays, buildRoute } from "./route.ts";
 
 const entry = {
   agent_id: worker.id,
@@ -32,6 +32,23 @@ it("a route leads from this relay over the peer to the agent with the attributes
     latency: 50,
     reliability: 0.9,
   });
+});
+
+it.each([
+  [0, 0, 1],
+  [9, 0, 1],
+  [0, 1, 0.5],
+  [0, 3, 0.25],
+  [17, 3, 18 / 21],
+])(
+  "a peer with %i successes and %i failures has a reliability of %d",
+  (successes, failures, expected) => {
+    expect(computePeerReliability({ successes, failures })).toBe(expected);
+  },
+);
+
+it("a route is as reliable as the agent and the peer on the way to it", () => {
+  expect(buildRoute({ ...known({}), peer_reliability: 0.5 }, options).reliability).toBe(0.45);
 });
 
 it("a route to an agent behind the peer names the source relay", () => {

@@ -9,9 +9,21 @@ export interface CrossRelayRoute extends EdgeAttributes {
 }
 
 /**
+ * Returns the reliability of a peer by the counted outcomes of tasks that it had, from 0 to 1: without a failure
+ * 1, and lower with each task that failed or that it let expire, so that routing chooses another one.
+ */
+export function computePeerReliability(record: {
+  readonly successes: number;
+  readonly failures: number;
+}): number {
+  const { successes, failures } = record;
+  return (successes + 1) / (successes + failures + 1);
+}
+
+/**
  * Builds the route `self -> relay:local -> relay:remote -> agent` (specification, "Cross-relay
- * routing"). The attributes of `agent` already cover the whole path; `passingCost` is added to the
- * price for passing the relays.
+ * routing"). The attributes of `agent` already cover the whole path, but for the reliability of the peer;
+ * `passingCost` is added to the price for passing the relays.
  */
 export function buildRoute(
   agent: KnownAgent,
@@ -23,7 +35,7 @@ export function buildRoute(
     trust: agent.trust,
     cost: fromMicro(passingCost),
     latency: agent.latency_ms ?? 0,
-    reliability: agent.availability,
+    reliability: agent.availability * (agent.peer_reliability ?? 1),
   };
 }
 

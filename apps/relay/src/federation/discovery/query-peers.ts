@@ -1,5 +1,6 @@
 import {
   DiscoveryAnswerSchema,
+  computePeerReliability,
   getClaimLimit,
   mergeEntries,
   listUnvisitedPeers,
@@ -152,6 +153,10 @@ async function queryPeer(
       peer: {
         relayId: relay_id,
         trust: scoreOfLevel(trust?.trust_level ?? UNKNOWN),
+        reliability: computePeerReliability({
+          successes: trust?.successful_tasks ?? 0,
+          failures: trust?.failed_tasks ?? 0,
+        }),
         latencyMs,
         claimLimit: getClaimLimit(fees, config.trust.thresholds),
         sendsSuccession,
