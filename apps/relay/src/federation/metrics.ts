@@ -2,6 +2,7 @@ import { fromMicro } from "@agent/budget";
 import { Gauge, type Registry } from "prom-client";
 import type { Services } from "../services.ts";
 import type { Federation } from "./federation.ts";
+import { getTotalUndecidedAmount } from "./exposure/undecided-store.ts";
 import { getTotalDefaultedAmount } from "./inbound/inbound-store.ts";
 import { listPeers } from "./peers/peer-store.ts";
 
@@ -18,6 +19,14 @@ export function registerFederationMetrics(
     registers,
     async collect() {
       this.set(fromMicro(await getTotalDefaultedAmount(storage.read)));
+    },
+  });
+  new Gauge({
+    name: "agent_relay_federation_undecided_usd",
+    help: "Value in USD of results that peers did not answer or settle before their holds expired.",
+    registers,
+    async collect() {
+      this.set(fromMicro(await getTotalUndecidedAmount(storage.read)));
     },
   });
   new Gauge({

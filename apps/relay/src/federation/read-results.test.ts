@@ -10,6 +10,8 @@ import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 const EXPIRES_MS = 600_000;
 /** Longer than a hold lasts. */
 const HOLD_MS = 6 * 3_600_000;
+/** Longer than the longest pause between two attempts at a result. */
+const RETRY_MS = 7_800_000;
 /** The clocks of two peers may differ by this much. */
 const CLOCK_DIFFERENCE_MS = 300_000;
 const CREDIT_FOR_ONE_TASK = "1";
@@ -135,21 +137,35 @@ describe("A9: a peer that reads a result in time and does not accept it", () => 
 });
 
 describe("A9: a peer is not in default for a result", () => {
-  test.each<[string, (isExpired: boolean) => Answer]>([
-    [
-      "that it gets only after the task's expiry",
-      (over) => (over ? { status: 404, code: "result.task_not_found" } : undefined),
-    ],
-    ["that never reached it", () => undefined],
-    ["that it cannot process while it is frozen", () => ({ status: 503, code: "server.frozen" })],
-  ])("%s", async (_, answer) => {
+  const tooLate = { status: 404, code: "result.task_not_found" };
+
+  test("that it gets only after the task's expiry", async () => {
     let expiresAt = Infinity;
-    answerResult = () => answer(t.clock.now() >= expiresAt);
+    answerResult = () => (t.clock.now() >= expiresAt ? tooLate : undefined);
     await start();
     expiresAt = t.clock.now() + EXPIRES_MS;
     await orderAndComplete();
     await pass(HOLD_MS);
-    expect(await debtor()).toMatchObject({ defaulted: 0 });
+    expect(await debtor()).toMatchObject({ defaulted: 0, undecided: 0 });
+    expect(countDefaults()).toBe(0);
+    expect(await order()).toMatchObject({ status: 202 });
+  });
+
+  test.each<[string, Answer]>([
+    ["that never reached it", undefined],
+    ["that it cannot process while it is frozen", { status: 503, code: "server.frozen" }],
+    ["that a proxy refused in its place", { status: 404 }],
+  ])("%s, and has its credit again once it answers", async (_, answer) => {
+    answerResult = () => answer;
+    await start();
+    await orderAndComplete();
+    await pass(HOLD_MS);
+    expect(await debtor()).toMatchObject({ defaulted: 0, undecided: 0.95 });
+    expect(countDefaults()).toBe(0);
+    expect(await order()).toMatchObject({ status: 402, body: { code: "clearing.limit_exceeded" } });
+    answerResult = () => tooLate;
+    await pass(RETRY_MS);
+    expect(await debtor()).toMatchObject({ defaulted: 0, undecided: 0 });
     expect(countDefaults()).toBe(0);
     expect(await order()).toMatchObject({ status: 202 });
   });

@@ -160,6 +160,24 @@ export function getDefaultedAmount({ hold, amount }: Pick<InboundTask, "hold" | 
   return hold === "defaulted" ? amount : asMicro(0);
 }
 
+/**
+ * Returns the amount of completed work whose hold has expired without a decision: the peer has given no final
+ * answer to its result, or accepted it too late and has not settled yet. It uses up the credit of the peer,
+ * or one that never answers would get unpaid work again whenever a hold expires. A hold that the operator
+ * released, after the peer had read the result, is decided.
+ */
+export function getUndecidedAmount({
+  state,
+  hold,
+  receiptStatus,
+  wasRead,
+  amount,
+}: Pick<InboundTask, "state" | "hold" | "receiptStatus" | "wasRead" | "amount">): Micro {
+  const isUnanswered = state === "returning" && hold === "released" && wasRead !== true;
+  const isUndecided = receiptStatus === "completed" && (isUnanswered || hold === "due");
+  return isUndecided ? amount : asMicro(0);
+}
+
 /** Clears a default by the operator's decision; a later settlement still counts. */
 export function clearDefault(task: InboundTask): InboundTask {
   return task.hold === "defaulted" ? { ...task, hold: "released" } : task;

@@ -2,6 +2,7 @@ export {
   type BookedTerms,
   clearDefault,
   getDefaultedAmount,
+  getUndecidedAmount,
   expireInbound,
   finishInbound,
   type InboundState,

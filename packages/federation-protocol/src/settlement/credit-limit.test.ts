@@ -43,6 +43,9 @@ describe("A credit limit", () => {
     [line(5, 0), 5, true],
     [line(5, 0), 6, false],
     [line(-20, 10), 0, true],
+    [{ ...line(0, 10), undecided: asMicro(4) }, 6, true],
+    [{ ...line(0, 10), undecided: asMicro(4) }, 7, false],
+    [{ ...line(-3, 10), undecided: asMicro(4), defaulted: asMicro(3) }, 1, false],
   ])(
     "the credit limit of the account %o allows %s more that the peer owes: %s",
     (account, amount, room) => {

@@ -19,16 +19,24 @@ export interface ClearingLine {
    * of the balance.
    */
   readonly defaulted?: Micro;
+  /**
+   * The amount of results that the peer has not answered or settled before their holds expired
+   * (`getUndecidedAmount`). It is no debt yet, but uses up credit.
+   */
+  readonly undecided?: Micro;
 }
 
 /** The members of an account that decide about the peer's debt. */
-export type PeerDebt = Pick<ClearingLine, "balance" | "limit" | "defaulted">;
+export type PeerDebt = Pick<ClearingLine, "balance" | "limit" | "defaulted" | "undecided">;
 
 /**
  * Returns the peer's debt, including running tasks and defaults; negative if it has paid in
  * advance.
  */
-export function getExposure({ balance, defaulted }: Omit<PeerDebt, "limit">): Micro {
+export function getExposure({
+  balance,
+  defaulted,
+}: Pick<PeerDebt, "balance" | "defaulted">): Micro {
   return asMicro((defaulted ?? 0) - balance);
 }
 
@@ -37,7 +45,8 @@ export function checkReceivable(
   line: PeerDebt,
   amount: Micro,
 ): { readonly ok: true } | FederationRefusal<ClearingCode> {
-  if (amount === 0 || getExposure(line) + amount <= line.limit) return { ok: true };
+  const { undecided = 0, limit } = line;
+  if (amount === 0 || getExposure(line) + undecided + amount <= limit) return { ok: true };
   return refuse("clearing.limit_exceeded");
 }
 
@@ -46,7 +55,7 @@ export function checkReceivable(
  * tasks only, even where this relay would be the debtor. Refused: `clearing.limit_exceeded`.
  */
 export function checkPayable(
-  { balance, payable, limit }: Omit<ClearingLine, "defaulted">,
+  { balance, payable, limit }: Pick<ClearingLine, "balance" | "payable" | "limit">,
   amount: Micro,
 ): { readonly ok: true } | FederationRefusal<ClearingCode> {
   if (amount === 0 || balance + payable + amount <= limit) return { ok: true };

@@ -170,6 +170,19 @@ describe("settlements", () => {
     expect(checkSettlement(task, sent, { ...context, ...change })).toEqual({ ok: false, code });
   });
 
+  it.each([
+    ["alone", 950_000, true],
+    ["beside another one", 1_450_000, false],
+  ])("a late settlement replaces the credit that its task used up %s", (_, undecided, ok) => {
+    const clearing = {
+      balance: asMicro(0),
+      limit: asMicro(950_000),
+      undecided: asMicro(undecided),
+    };
+    const task = { ...returned, state: "returning" as const, hold: "released" as const };
+    expect(checkSettlement(task, message, { ...context, clearing }).ok).toBe(ok);
+  });
+
   it("a settlement is booked from the peer's account after its hold expired, within the credit limit", () => {
     const clearing = { balance: asMicro(0), limit: asMicro(950_000) };
     const task = { ...returned, hold: "released" as const };

@@ -1,9 +1,13 @@
-import { fromMicro, toMicro } from "@agent/budget";
+import { asMicro, fromMicro, toMicro } from "@agent/budget";
 import { signJson } from "@agent/crypto";
 import { checkReceivable, type PeerDebt } from "./credit-limit.ts";
 import { computeTerms } from "./settlement-terms.ts";
 import { isFreshAnswer } from "../freshness.ts";
-import type { BookedTerms, InboundTask } from "../forwarding/inbound-task.ts";
+import {
+  getUndecidedAmount,
+  type BookedTerms,
+  type InboundTask,
+} from "../forwarding/inbound-task.ts";
 import { acknowledgeReturn } from "../forwarding/result-return.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import type { SettlementAnswer, SettlementForward } from "../messages/settlement.ts";
@@ -116,7 +120,9 @@ export function checkSettlement(
   }
   // A defaulted hold counts as owed already, so its settlement needs no further credit.
   if (task.hold !== "open" && task.hold !== "defaulted") {
-    const credit = checkReceivable(clearing, amount);
+    // The credit that the task itself uses up is replaced by its payment.
+    const undecided = asMicro(Math.max(0, (clearing.undecided ?? 0) - getUndecidedAmount(task)));
+    const credit = checkReceivable({ ...clearing, undecided }, amount);
     if (!credit.ok) return credit;
   }
   const booked = {

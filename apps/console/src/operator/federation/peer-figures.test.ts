@@ -31,6 +31,7 @@ describe("the used part of a credit limit of 10", () => {
       { position: -2, reserved: 9 },
       0.7,
     ],
+    ["unanswered results", { position: 0, reserved: 0, undecided: 1 }, 0.1],
     ["defaults", { position: 0, reserved: 0, defaulted: 1 }, 0.1],
     ["a debt of the peer and defaults", { position: -2, reserved: 0, defaulted: 1 }, 0.3],
     ["defaults that our debt covers", { position: 4, reserved: 0, defaulted: 1 }, 0.4],

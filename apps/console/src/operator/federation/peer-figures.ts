@@ -14,6 +14,8 @@ interface PeerCredit {
   /** The amount that this relay may come to owe for open tasks. */
   readonly reserved: number;
   readonly defaulted?: number | undefined;
+  /** The prices of results that the peer has not answered or settled in time. */
+  readonly undecided?: number | undefined;
   readonly credit_limit: number;
 }
 
@@ -22,8 +24,8 @@ interface PeerCredit {
  * or by what the peer owes, because the limit holds in each direction.
  */
 export function getUsedCredit(peer: PeerCredit): number {
-  const { position, reserved, defaulted = 0, credit_limit: limit } = peer;
-  const used = Math.max(position + reserved, defaulted - position, 0);
+  const { position, reserved, defaulted = 0, undecided = 0, credit_limit: limit } = peer;
+  const used = Math.max(position + reserved, defaulted + undecided - position, 0);
   if (used === 0) return 0;
   return used >= limit ? 1 : used / limit;
 }

@@ -3,6 +3,7 @@ import { getClearingBalance } from "../../budget/post-clearing.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { getPeerDefaultedAmount } from "../inbound/inbound-store.ts";
+import { getPeerUndecidedAmount } from "./undecided-store.ts";
 
 /** Reads what a peer owes and may come to owe, for every decision that would increase it. */
 export async function getPeerDebt(
@@ -13,5 +14,6 @@ export async function getPeerDebt(
     balance: await getClearingBalance(read, relay_id),
     limit: credit_limit,
     defaulted: await getPeerDefaultedAmount(read, relay_id),
+    undecided: await getPeerUndecidedAmount(read, relay_id),
   };
 }

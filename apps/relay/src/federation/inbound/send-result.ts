@@ -6,6 +6,7 @@ import {
   completeRelayed,
   endReturn,
   expireInbound,
+  getUndecidedAmount,
   isReturnDue,
   TaskResultAnswerSchema,
   type InboundTask,
@@ -30,6 +31,7 @@ import { releaseInboundHold } from "./finish-inbound-task.ts";
 import { findInbound, saveInbound, type InboundRecord } from "./inbound-store.ts";
 import { updateOutbound } from "../outbound/outbound-store.ts";
 import { peerSupports } from "../peers/peer-state.ts";
+import { logUndecided } from "../exposure/log-undecided.ts";
 import { recordDefault, publishDefault } from "../exposure/record-default.ts";
 import { findPeer } from "../peers/peer-store.ts";
 import { isPurged } from "../retention.ts";
@@ -64,10 +66,14 @@ export async function sendResult(
       ? abandonReturn(waiting)
       : expireInbound(waiting, now);
     await applyInboundTransition(tx, services, inbound, concluded);
-    if (concluded.hold !== "defaulted" || waiting.hold === "defaulted") return undefined;
-    return { defaulted: concluded, trust: await recordDefault(tx, services, concluded) };
+    if (concluded.hold === "defaulted" && waiting.hold !== "defaulted") {
+      return { defaulted: concluded, trust: await recordDefault(tx, services, concluded) };
+    }
+    const isUndecided = getUndecidedAmount(concluded) > getUndecidedAmount(waiting);
+    return isUndecided ? { undecided: concluded } : undefined;
   });
   if (started === undefined) return;
+  if ("undecided" in started) return logUndecided(services, started.undecided);
   if ("defaulted" in started) return publishDefault(services, started.defaulted, started.trust);
   const [peer, archived] = await Promise.all([
     findPeer(storage.read, started.task.peerId),

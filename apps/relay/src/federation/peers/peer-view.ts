@@ -8,6 +8,7 @@ import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import { findTrust } from "../../trust/store.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { getReservedAmount } from "../settlement/reserved-store.ts";
+import { getPeerUndecidedAmount } from "../exposure/undecided-store.ts";
 import { getPeerDefaultedAmount } from "../inbound/inbound-store.ts";
 import { countPeerTasks } from "./traffic-store.ts";
 import { toPeerRecord } from "./peer-state.ts";
@@ -51,6 +52,7 @@ export async function buildPeerView(
     position: fromMicro(await getClearingBalance(services.storage.read, row.relay_id)),
     reserved: fromMicro(await getReservedAmount(services.storage.read, row.relay_id)),
     defaulted: fromMicro(await getPeerDefaultedAmount(services.storage.read, row.relay_id)),
+    undecided: fromMicro(await getPeerUndecidedAmount(services.storage.read, row.relay_id)),
     forwards: {
       latest: forwards.length,
       failed: forwards.filter((succeeded) => !succeeded).length,
@@ -77,6 +79,7 @@ export function toPendingPeerView({ peer }: PendingPeer): FederationPeer {
     position: 0,
     reserved: 0,
     defaulted: 0,
+    undecided: 0,
     features: [...(peer.features ?? [])],
     incarnation: 0,
     tasks_24h: 0,

@@ -1,6 +1,7 @@
 import { accountOf, asMicro } from "@agent/budget";
 import {
   getDefaultedAmount,
+  getUndecidedAmount,
   isInboundClosed,
   isOutboundOpen,
   getPayable,
@@ -26,14 +27,18 @@ export function getClearingLine({ store, world }: SimRelay, peerId: string): Cle
     if (settlement.peerId === peerId) payable += getSettlementPayable(settlement);
   }
   let defaulted = 0;
+  let undecided = 0;
   for (const { task } of store.inbound.values()) {
-    if (task.peerId === peerId && !faults.omitsDefaults) defaulted += getDefaultedAmount(task);
+    if (task.peerId !== peerId) continue;
+    if (!faults.omitsDefaults) defaulted += getDefaultedAmount(task);
+    undecided += getUndecidedAmount(task);
   }
   return {
     balance: store.balanceOf(accountOf.peer(peerId)),
     payable: asMicro(payable),
     limit: store.peers.get(peerId)?.limit ?? asMicro(0),
     defaulted: asMicro(defaulted),
+    undecided: asMicro(undecided),
   };
 }
 

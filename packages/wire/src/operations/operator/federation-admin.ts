@@ -30,6 +30,10 @@ export const FederationPeer = v.object({
     v.optional(money),
     "The prices in USD of results that it accepted and did not settle in time; counts as owed until cleared.",
   ),
+  undecided: describeAs(
+    v.optional(money),
+    "The prices in USD of results that it did not answer or settle before their holds expired; uses up its credit until it does.",
+  ),
   forwards: describeAs(
     v.optional(
       v.object({

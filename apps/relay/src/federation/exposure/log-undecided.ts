@@ -1,0 +1,15 @@
+import { toDollars } from "@agent/budget";
+import type { InboundTask } from "@agent/federation-protocol/forwarding";
+import type { FederationServices } from "../federation-services.ts";
+
+/** Tells the operator of completed work whose hold has expired before its peer answered the result. */
+export function logUndecided(
+  { federation }: Pick<FederationServices, "federation">,
+  { taskId, peerId, amount }: InboundTask,
+): void {
+  federation.log.error("federation.result.unanswered", {
+    correlationId: taskId,
+    relay_id: peerId,
+    amount: toDollars(amount),
+  });
+}
