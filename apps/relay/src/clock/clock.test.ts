@@ -93,6 +93,27 @@ describe("a wall clock that jumps three days ahead and back", () => {
     expect(await t.getBalance(boss)).toBe(7);
   });
 
+  test("A5: the same Idempotency-Key makes no second task after a jump that the operator accepted and took back", async () => {
+    t = await startJumpingRelay();
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const submit = () =>
+      t.request("POST", `/agent/${worker.agentId}/task`, {
+        token: OPERATOR_TOKEN,
+        body: { prompt: "work", submitted_by: boss.agentId },
+        headers: { "idempotency-key": "k-1" },
+      });
+    const first = await submit();
+    await t.advance(600_000);
+    t.setAhead(3 * DAY_MS);
+    await t.advance(1_000);
+    await accept();
+    await t.advance(61_000);
+    t.setAhead(0);
+    await t.advance(1_000);
+    await accept();
+    expect((await submit()).body["task_id"]).toBe(first.body["task_id"]);
+  });
+
   test("A5: the same Idempotency-Key makes no second task while the clock is ahead", async () => {
     t = await startJumpingRelay();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];

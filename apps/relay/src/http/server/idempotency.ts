@@ -2,6 +2,7 @@ import { sha256Hex, utf8ToBytes } from "@agent/crypto";
 import { limits, refuse, type Refusal } from "@agent/wire";
 import type { Caller } from "../../identity/caller.ts";
 import type { Runtime } from "../../runtime.ts";
+import type { Services } from "../../services.ts";
 import { purgeInBatches } from "../../storage/run-in-batches.ts";
 import type { Storage, Tx } from "../../storage/storage.ts";
 import type { IdempotencyKeyRow } from "../../storage/tables/http.ts";
@@ -121,11 +122,18 @@ function getKeyScope({ operation, caller, params, body }: KeyedRequest): string 
   return `${operation} ${caller.kind} ${submitted_by ?? agent_id ?? params.agentId ?? ""}`;
 }
 
-/** Deletes expired keys. */
+const CLOCK_RETURN_MS = 600_000;
+
+/**
+ * Deletes expired keys, but none in the first ten minutes after an accepted jump of the clock, which may be
+ * taken back: the same key must not do its work twice.
+ */
 export async function purgeIdempotencyKeys({
   storage,
   runtime,
-}: IdempotencyDependencies): Promise<void> {
+  clock,
+}: Pick<Services, "storage" | "runtime" | "clock">): Promise<void> {
+  if (clock.elapsed() - clock.lastMovedAt() < CLOCK_RETURN_MS) return;
   await purgeInBatches(storage, deleteExpiredIdempotencyKeys, {
     until: runtime.now() - limits.idempotencyKeyMs,
   });
