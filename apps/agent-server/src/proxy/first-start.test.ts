@@ -14,8 +14,12 @@ function start(connect: Connect) {
 test("a slow start is logged once without the arguments of its command", async () => {
   const connected = Promise.withResolvers<Awaited<ReturnType<Connect>>>();
   const { clock, logged, tools } = start(() => connected.promise);
-  await clock.advance(60_000);
+  await clock.advance(1_999);
+  expect(logged).toEqual([]);
+  await clock.advance(1);
   const waiting = { server: "files", for: "npx", at_most_ms: 180_000 };
+  expect(logged).toEqual([["info", "proxy.waiting", waiting]]);
+  await clock.advance(60_000);
   expect(logged).toEqual([["info", "proxy.waiting", waiting]]);
   connected.resolve({ listTools: async () => ({ tools: [] }) });
   expect(await tools).toEqual([]);

@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -303,9 +304,11 @@ test("E1: --check-config reports a wrapped tool named like one of the agent's ow
 });
 
 describe("E3: the first start of a wrapped server", () => {
-  function slowly(ms: number) {
+  /** A server that starts once a file is there. */
+  function startsWith(file: string) {
     const [script] = everythingOverStdio.args;
-    const code = `await new Promise((resolve) => setTimeout(resolve, ${ms}));
+    const code = `const { existsSync } = await import("node:fs");
+      while (!existsSync(${JSON.stringify(file)})) await new Promise((next) => setTimeout(next, 20));
       process.argv[2] = "stdio"; await import(${JSON.stringify(script)});`;
     return { command: process.execPath, args: ["--input-type=module", "-e", code], env: {} };
   }
@@ -315,30 +318,45 @@ describe("E3: the first start of a wrapped server", () => {
     env,
   });
 
-  async function open(server: Parameters<typeof connectServers>[0][string]) {
+  /** `onWait` is called when the log shall name the server that the start waits for, unless that has ended. */
+  async function open(
+    server: Parameters<typeof connectServers>[0][string],
+    onWait?: (task: () => void) => void,
+  ) {
     const lines: unknown[] = [];
+    const waits = { begun: 0, ended: 0 };
     const log: Runtime["log"] = (_level, event, fields) => {
       if (event === "proxy.waiting") lines.push(fields);
     };
-    const runtime = { ...createSystemRuntime(silentLog), log };
+    const system = createSystemRuntime(silentLog);
+    const schedule: Runtime["schedule"] = (ms, task) => {
+      if (ms !== 2_000) return system.schedule(ms, task);
+      waits.begun += 1;
+      onWait?.(task);
+      return () => void (waits.ended += 1);
+    };
+    const runtime = { ...system, log, schedule };
     const connected = await connectServers({ files: server }, { version: "0", runtime });
     if (connected.ok) await connected.close();
-    return { connected, lines };
+    return { connected, lines, waits };
   }
 
   test(
     "E3: a first start is logged after two seconds, and a faster one is not",
     slowTest,
     async () => {
-      const [slow, quick] = await Promise.all([
-        open(slowly(2_500)),
-        open({ ...everythingOverStdio, env: {} }),
-      ]);
+      const file = join(mkdtempSync(join(tmpdir(), "first-start-")), "go");
+      const slow = await open(startsWith(file), (passTwoSeconds) => {
+        passTwoSeconds();
+        writeFileSync(file, "");
+      });
+      const quick = await open({ ...everythingOverStdio, env: {} });
       expect([slow.connected.ok, slow.lines]).toEqual([
         true,
         [{ server: "files", for: process.execPath, at_most_ms: 180_000 }],
       ]);
       expect([quick.connected.ok, quick.lines]).toEqual([true, []]);
+      expect(quick.waits).toEqual({ begun: 1, ended: 1 });
     },
   );
 

@@ -6,7 +6,8 @@ export interface SocketlessProxy {
   readonly close: () => void;
 }
 
-type Delay = (path: string) => Promise<void> | undefined;
+/** `closed` aborts when the client waits for the answer no longer. */
+type Delay = (path: string, closed: AbortSignal) => Promise<void> | undefined;
 
 const noDelay: Delay = () => undefined;
 
@@ -20,10 +21,12 @@ export async function startSocketlessProxy(
   delayAnswer = noDelay,
 ): Promise<SocketlessProxy> {
   const proxy = createServer((request, response) => {
+    const closing = new AbortController();
+    response.once("close", () => closing.abort());
     void text(request).then(async (body) => {
       const { method = "GET", url = "/", headers } = request;
       const { authorization, "content-type": type } = headers;
-      await delay(url);
+      await delay(url, closing.signal);
       const answer = await fetch(`${getRelayUrl()}${url}`, {
         method,
         headers: {
@@ -32,7 +35,7 @@ export async function startSocketlessProxy(
         },
         ...(body !== "" && { body }),
       }).catch(() => new Response(null, { status: 502 }));
-      await delayAnswer(url);
+      await delayAnswer(url, closing.signal);
       response.writeHead(answer.status, { "content-type": "application/json" });
       response.end(await answer.text());
     });

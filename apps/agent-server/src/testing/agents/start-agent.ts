@@ -24,6 +24,8 @@ export interface StandaloneOptions {
   readonly log?: Log;
   /** Sends the requests of the agent; absent: the network. */
   readonly fetch?: typeof fetch;
+  /** Absent: the clock of the system. */
+  readonly now?: () => number;
 }
 
 export interface TestAgentOptions extends StandaloneOptions {
@@ -72,6 +74,7 @@ async function startFromConfig(options: StandaloneOptions): Promise<StartResult>
     runtime: {
       ...createSystemRuntime(options.log ?? silentLog),
       ...(options.fetch !== undefined && { fetch: options.fetch }),
+      ...(options.now !== undefined && { now: options.now }),
     },
   });
   if (!started.ok) {

@@ -19,6 +19,7 @@ const runtime = createSystemRuntime(silentLog);
 export async function startTestRelay(
   port = 0,
   env: Record<string, string> = {},
+  now = runtime.now,
 ): Promise<TestRelay> {
   const read = readConfig({
     AGENT_API_TOKEN: MASTER_TOKEN,
@@ -35,9 +36,9 @@ export async function startTestRelay(
     write: { stdout: ignore, stderr: ignore },
     now: runtime.now,
   });
-  const relay = await openRelay(config, runtime, log);
+  const relay = await openRelay(config, { ...runtime, now }, log);
   if (!relay.ok) throw new Error(relay.detail);
-  const serving = await serve(relay, runtime, { host: "127.0.0.1", port });
+  const serving = await serve(relay, { ...runtime, now }, { host: "127.0.0.1", port });
   const url = `http://127.0.0.1:${serving.port}`;
   return {
     url,
