@@ -1,32 +1,25 @@
-import { asMicro, ZERO, type Micro } from "@agent/budget";
-import { getUndecidedAmount, type InboundTask } from "@agent/federation-protocol/forwarding";
+import { asMicro, type Micro } from "@agent/budget";
 import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
-import { jsonMember } from "../../storage/queries/fragments.ts";
 import type { Reader } from "../../storage/storage.ts";
 
-// The rows of an index are read first, and of these only the few that may count.
-const undecidedRows = sql<{ body: string }>`
-  select body from federation_inbound
-  where ended_at is null and settlement_id is null and defaulted is null
-    and ${jsonMember("body", "hold")} in ('released', 'due')`;
-
-const undecidedOfPeer = compile<{ relay_id: string }>()(
-  sql<{ body: string }>`${undecidedRows} and relay_id = ${param("relay_id")}`,
+export const sumUndecidedOfPeer = compile<{ relay_id: string }>()(
+  sql<{ total: number }>`
+    select coalesce(sum(undecided), 0) as total from federation_inbound
+    where relay_id = ${param("relay_id")} and undecided is not null`,
 );
-
-const undecidedOfAll = compile()(undecidedRows);
 
 /** Returns the total of a peer's results that it has not answered or settled before their holds expired. */
 export async function getPeerUndecidedAmount(read: Reader, relay_id: string): Promise<Micro> {
-  return sumUndecided(await read.all(undecidedOfPeer, { relay_id }));
+  return asMicro((await read.get(sumUndecidedOfPeer, { relay_id }))?.total ?? 0);
 }
+
+const sumUndecided = compile()(
+  sql<{ total: number }>`
+    select coalesce(sum(undecided), 0) as total from federation_inbound
+    where undecided is not null`,
+);
 
 /** Returns the same total of all peers. */
 export async function getTotalUndecidedAmount(read: Reader): Promise<Micro> {
-  return sumUndecided(await read.all(undecidedOfAll, {}));
-}
-
-function sumUndecided(rows: readonly { readonly body: string }[]): Micro {
-  const amounts = rows.map(({ body }) => getUndecidedAmount(JSON.parse(body) as InboundTask));
-  return asMicro(amounts.reduce<number>((sum, amount) => sum + amount, ZERO));
+  return asMicro((await read.get(sumUndecided, {}))?.total ?? 0);
 }

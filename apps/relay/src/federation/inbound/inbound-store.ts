@@ -1,6 +1,7 @@
 import { asMicro, type Micro } from "@agent/budget";
 import {
   getDefaultedAmount,
+  getUndecidedAmount,
   isHoldPending,
   isInboundClosed,
   type InboundTask,
@@ -56,6 +57,7 @@ function fromRow(row: FederationInboundRow): InboundRecord {
 function toRow(inbound: InboundRecord): FederationInboundRow {
   const { task, publicKey, settlement, relayed, forward, accepted, receivedAt, version } = inbound;
   const defaulted = getDefaultedAmount(task);
+  const undecided = getUndecidedAmount(task);
   return {
     task_id: task.taskId,
     relay_id: task.peerId,
@@ -71,6 +73,7 @@ function toRow(inbound: InboundRecord): FederationInboundRow {
     forward,
     accepted: accepted === null ? null : JSON.stringify(accepted),
     defaulted: defaulted === 0 ? null : defaulted,
+    undecided: undecided === 0 ? null : undecided,
     received_at: receivedAt,
   };
 }
@@ -117,6 +120,7 @@ const insertRow = compile<FederationInboundRow>()(
         "forward",
         "accepted",
         "defaulted",
+        "undecided",
         "received_at",
       ),
     ),
@@ -137,6 +141,7 @@ const updateRow = compile<
         "ended_at",
         "accepted",
         "defaulted",
+        "undecided",
       ),
       trace: sql`coalesce(${param("trace")}, trace)`,
     })

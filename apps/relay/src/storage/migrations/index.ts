@@ -54,6 +54,7 @@ import { withdrawalsByAmount } from "./057-withdrawals-by-amount.ts";
 import { webhooksDue } from "./058-webhooks-due.ts";
 import { discoveryPlaces } from "./059-discovery-places.ts";
 import { pendingWithdrawals } from "./060-pending-withdrawals.ts";
+import { undecidedResults } from "./061-undecided-results.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -113,4 +114,5 @@ export const migrations = [
   webhooksDue,
   discoveryPlaces,
   pendingWithdrawals,
+  undecidedResults,
 ];

@@ -78,6 +78,8 @@ export interface FederationInboundRow {
   accepted: string | null;
   /** The amount of an accepted result that the peer never settled; null without a default. */
   defaulted: Micro | null;
+  /** The amount of a result that the peer has not answered or settled in time; null without one. */
+  undecided: Micro | null;
   /** The time at which it came; null in rows of earlier versions. */
   received_at: number | null;
 }
