@@ -1,6 +1,7 @@
 import type { TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { startHttpEndpoint } from "../../test/endpoint.ts";
 import { createFakePeer } from "../../test/fake-peer.ts";
 import type { ProxyAction } from "../../test/lossy-proxy.ts";
 import {
@@ -83,12 +84,20 @@ test("FE25: a task whose id a third party has taken at the peer goes to the next
   const taskId = await submitWithoutAnswer("refuse");
   const { assigned_to } = await readTask(taskId);
   expect(assigned_to).toBe(scene.worker.agentId);
+  // An endpoint that fails would send the task back to the peer at once.
+  const endpoint = await startHttpEndpoint(() => {});
+  await a.as(dearer, "POST", "/api/v1/agents/register", {
+    agent_id: dearer.agentId,
+    endpoint_url: endpoint.url,
+    capabilities: ["summarise"],
+  });
   await takeId(taskId);
   await sendAgain();
-  // The task must have come to rest at an executor.
-  await a.relay.idle();
-  const task = await waitForTask(a, dearer, taskId);
+  await waitUntil(() => endpoint.requests.length > 0, "the task is sent to the next executor");
+  const task = await readTask(taskId);
+  expect(task).toMatchObject({ assigned_to: dearer.agentId });
   expect(await completeTask(a, dearer, task)).toMatchObject({ status: 200 });
+  await endpoint.close();
   expect(await a.getBalance(boss)).toBe(8.9);
   expect(await getReconciliation(a)).toMatchObject({ consistent: true, totals: { holds: 0 } });
 });
