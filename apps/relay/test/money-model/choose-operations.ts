@@ -48,8 +48,10 @@ export class OperationChooser {
     const agentId = this.#pick(agents);
     if (kind < 5) return this.#chooseDeposit(agentId);
     if (kind === 5) return { kind: "reverse", agentId, amount: this.#amount(80) };
-    if (kind < 8)
-      return { kind: "withdraw", agentId, amount: this.#amount(20), name: this.#name() };
+    if (kind < 8) return this.#chooseWithdrawal(agentId);
+    // One agent withdraws so often that it reaches the limit of pending withdrawals.
+    const [often] = this.#agents;
+    if (kind === 8 && agents.includes(often!)) return this.#chooseWithdrawal(often!);
     if (kind < 10) {
       const name = withdrawals.length === 0 ? "unknown" : this.#pick(withdrawals);
       return { kind: "resolve", name, isPaid: this.#random.below(2) === 0 };
@@ -62,6 +64,10 @@ export class OperationChooser {
     if (kind === 19) return { kind: "release", taskId };
     const payeeId = this.#pick(agents);
     return { kind: "settle", taskId, payeeId, status: this.#random.pick(STATUSES) };
+  }
+
+  #chooseWithdrawal(agentId: string): MoneyOperation {
+    return { kind: "withdraw", agentId, amount: this.#amount(20), name: this.#name() };
   }
 
   #chooseDeposit(agentId: string): MoneyOperation {

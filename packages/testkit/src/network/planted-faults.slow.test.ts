@@ -56,14 +56,12 @@ describe("the checks of the simulation", () => {
   ])("%s is found within 200 seeds", (_, planted) => expectFound(planted));
 });
 
-it.each([5394, 8967])(
-  "A8: a relay that lets a settlement expire in a slow answer breaks a rule at seed %i, another one does not",
-  (seed) => {
-    const faults = { expiresSlowAnswers: true };
-    expect(simulate(seed, { faults }).violations).not.toEqual([]);
-    expect(simulate(seed).violations).toEqual([]);
-  },
-);
+it("A8: a relay that lets a settlement expire in a slow answer breaks a rule at a rare seed, another one does not", () => {
+  const seed = 8967;
+  const faults = { expiresSlowAnswers: true };
+  expect(simulate(seed, { faults }).violations).not.toEqual([]);
+  expect(simulate(seed).violations).toEqual([]);
+});
 
 function expectFound(faults: Faults): void {
   const isFound = (seed: number) => simulate(seed, { faults }).violations.length > 0;
