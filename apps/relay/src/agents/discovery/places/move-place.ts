@@ -15,5 +15,6 @@ export async function savePlace(tx: Tx, agent_id: string): Promise<void> {
 /** Moves an agent to its place after its fees changed by `added`; most changes move none. */
 export async function movePlace(tx: Tx, agentId: string, added: number): Promise<void> {
   const fees = await findFeesKept(tx, agentId);
-  if (toPlace(agentId, fees) !== toPlace(agentId, fees - added)) await savePlace(tx, agentId);
+  const place = toPlace(agentId, fees);
+  if (place !== toPlace(agentId, fees - added)) await updatePlace(tx, { agent_id: agentId, place });
 }
