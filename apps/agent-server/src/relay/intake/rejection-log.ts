@@ -17,11 +17,11 @@ export interface RejectionLog {
 }
 
 export function createRejectionLog(agentId: string, { log }: Pick<Runtime, "log">): RejectionLog {
-  let noted: ReadonlySet<string> = new Set();
+  const noted = new Set<string>();
 
   function note({ task_id, deadline }: Rejection): void {
     if (noted.has(task_id)) return;
-    noted = new Set([...noted, task_id]);
+    noted.add(task_id);
     log("warn", "inspection.rejected", { task_id, deadline });
   }
 
@@ -30,7 +30,7 @@ export function createRejectionLog(agentId: string, { log }: Pick<Runtime, "log"
     async noteMissed(client) {
       const open = new Set<string>();
       const query = { role: "executor", state: "rejected" } as const;
-      const before = noted;
+      const before = [...noted];
       const listed = await findInPages(
         (page) => client.listInspections({ params: { agentId }, query: { ...query, ...page } }),
         ({ inspections }) => {
@@ -42,7 +42,8 @@ export function createRejectionLog(agentId: string, { log }: Pick<Runtime, "log"
         },
       );
       // A result is rejected once, so those that are no longer listed are not logged again.
-      if (listed.ok) noted = new Set([...noted].filter((id) => open.has(id) || !before.has(id)));
+      if (!listed.ok) return;
+      for (const id of before) if (!open.has(id)) noted.delete(id);
     },
   };
 }
