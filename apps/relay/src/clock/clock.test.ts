@@ -37,6 +37,18 @@ const ready = async () => {
 
 const accept = () => t.asOperator("POST", "/api/v1/admin/clock/accept");
 
+/** Creates a buyer, and a submission of a paid task that has the same Idempotency-Key each time. */
+async function createKeyedSubmission() {
+  const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+  const submit = () =>
+    t.request("POST", `/agent/${worker.agentId}/task`, {
+      token: OPERATOR_TOKEN,
+      body: { prompt: "work", submitted_by: boss.agentId },
+      headers: { "idempotency-key": "k-1" },
+    });
+  return { boss, submit };
+}
+
 describe("a wall clock that jumps three days ahead and back", () => {
   test("A5: the same bytes do not withdraw twice after the clock was ahead for 1.5 s", async () => {
     t = await startJumpingRelay();
@@ -95,13 +107,7 @@ describe("a wall clock that jumps three days ahead and back", () => {
 
   test("A5: the same Idempotency-Key makes no second task after a jump that the operator accepted and took back", async () => {
     t = await startJumpingRelay();
-    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
-    const submit = () =>
-      t.request("POST", `/agent/${worker.agentId}/task`, {
-        token: OPERATOR_TOKEN,
-        body: { prompt: "work", submitted_by: boss.agentId },
-        headers: { "idempotency-key": "k-1" },
-      });
+    const { submit } = await createKeyedSubmission();
     const first = await submit();
     await t.advance(600_000);
     t.setAhead(3 * DAY_MS);
@@ -116,13 +122,7 @@ describe("a wall clock that jumps three days ahead and back", () => {
 
   test("A5: the same Idempotency-Key makes no second task while the clock is ahead", async () => {
     t = await startJumpingRelay();
-    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
-    const submit = () =>
-      t.request("POST", `/agent/${worker.agentId}/task`, {
-        token: OPERATOR_TOKEN,
-        body: { prompt: "work", submitted_by: boss.agentId },
-        headers: { "idempotency-key": "k-1" },
-      });
+    const { boss, submit } = await createKeyedSubmission();
     const first = await submit();
     t.setAhead(3 * DAY_MS);
     await t.advance(1_500);
