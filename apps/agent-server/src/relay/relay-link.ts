@@ -89,9 +89,9 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   const counters = { delegations: createAttemptCounter(), heartbeats: createAttemptCounter() };
   const maintained = maintainMembership(options, {
     heartbeats: counters.heartbeats,
+    retrySocket: () => openSocket(),
     joined() {
-      if (stopped) socket.close();
-      else socket.openSocket();
+      openSocket();
       monitor.start();
       void credentials.submitCredentials();
     },
@@ -123,9 +123,10 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
       taskReceiver?.onMessage(message);
     },
     onDown: () => receiptSender.onDown(),
-    onRefused: () => maintained.handleRefused(),
+    onRefused: () => maintained.handleSocketRefused(),
     runtime,
   });
+  const openSocket = () => (stopped ? socket.close() : socket.openSocket());
 
   return {
     membership,

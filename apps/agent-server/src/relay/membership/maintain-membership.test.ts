@@ -52,9 +52,19 @@ function newMember(syncIntervalMs: number) {
       runtime,
       syncIntervalMs,
     },
-    { heartbeats, joined: () => events.push("joined"), synced: async () => {} },
+    {
+      heartbeats,
+      joined: () => events.push("joined"),
+      retrySocket: () => events.push("retrySocket"),
+      synced: async () => {},
+    },
   );
-  return { asked, events, failing, heartbeats, identity, member, stating };
+  /** Refuses the socket of the member, and its heartbeats as well. */
+  function refuse(): void {
+    Object.assign(failing, { path: heartbeatPath, status: 403 });
+    member.handleSocketRefused();
+  }
+  return { asked, events, failing, heartbeats, identity, member, refuse, stating };
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -112,11 +122,11 @@ describe("a member", () => {
 });
 
 test("D8: a member does not rejoin a relay with another key that no chain proves", async () => {
-  const { asked, events, member, stating } = newMember(20);
+  const { asked, events, member, refuse, stating } = newMember(20);
   await member.start("http://127.0.0.1:1/mcp");
   const { publicKey } = generateKeyPair();
   stating.relay = { public_key: bytesToHex(publicKey), did: publicKeyToDidKey(publicKey) };
-  member.handleRefused();
+  refuse();
   await until(() => events.includes("relay.join_failed"));
   expect(member.membership()).toBeUndefined();
   const published = asked.slice(asked.lastIndexOf(relayPath) + 1);
@@ -128,26 +138,52 @@ test("D8: a member does not rejoin a relay with another key that no chain proves
 
 describe("a refused member", () => {
   test("a refused member joins again at once, but not repeatedly", async () => {
-    const { events, member } = newMember(60_000);
+    const { events, member, refuse } = newMember(60_000);
     const joins = () => events.filter((event) => event === "joined").length;
     await member.start("http://127.0.0.1:1/mcp");
-    member.handleRefused();
-    expect(member.membership()).toBeUndefined();
+    refuse();
     await until(() => joins() === 2);
-    member.handleRefused();
+    refuse();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(joins()).toBe(2);
     member.stop();
   });
 
   test("a refused member joins again at once after it was accepted in between", async () => {
-    const { events, member } = newMember(60_000);
+    const { events, member, refuse } = newMember(60_000);
     const joins = () => events.filter((event) => event === "joined").length;
     await member.start("http://127.0.0.1:1/mcp");
     for (let round = 2; round <= 4; round += 1) {
-      member.handleRefused();
+      refuse();
       await until(() => joins() === round);
       member.handleAccepted(false);
+    }
+    expect(member.membership()).toBeDefined();
+    member.stop();
+  });
+
+  test("a member whose socket alone is refused, as by a proxy, keeps its membership", async () => {
+    const { events, member } = newMember(60_000);
+    const list = (event: string) => events.filter((one) => one === event).length;
+    await member.start("http://127.0.0.1:1/mcp");
+    const before = member.membership();
+    member.handleSocketRefused();
+    await until(() => list("retrySocket") === 1);
+    // Only the first refusal in a row is asked about at once.
+    member.handleSocketRefused();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(list("retrySocket")).toBe(1);
+    expect(member.membership()).toBe(before);
+    expect(list("joined")).toBe(1);
+    member.stop();
+  });
+
+  test("a member behind such a proxy tries its socket again after each interval", async () => {
+    const { events, member } = newMember(20);
+    await member.start("http://127.0.0.1:1/mcp");
+    for (let round = 1; round <= 3; round += 1) {
+      member.handleSocketRefused();
+      await until(() => events.filter((event) => event === "retrySocket").length === round);
     }
     expect(member.membership()).toBeDefined();
     member.stop();

@@ -19,15 +19,15 @@ export interface MaintainedMembership {
    * lost.
    */
   handleAccepted(isReconnect: boolean): void;
-  /** Called when the relay refuses the device. */
-  handleRefused(): void;
+  /** Called when the socket of the device is refused, by the relay or by a proxy that forwards no sockets. */
+  handleSocketRefused(): void;
   stop(): void;
 }
 
 /**
  * Maintains an agent's membership at its relay: a heartbeat every `syncIntervalMs`, and a new
  * registration of whatever the relay has lost. `joined` is called for each new membership, `synced`
- * after each heartbeat.
+ * after each heartbeat, and `retrySocket` when a heartbeat is accepted after the socket was refused.
  */
 export function maintainMembership(
   options: Omit<JoinOptions, "endpointUrl" | "relayPins"> & {
@@ -39,6 +39,7 @@ export function maintainMembership(
   },
   on: {
     joined: () => void;
+    retrySocket: () => void;
     synced: (membership: Membership) => Promise<void>;
     heartbeats: Pick<AttemptCounter, "record">;
   },
@@ -48,7 +49,8 @@ export function maintainMembership(
   let pinned: RelayPin | undefined;
   let endpointUrl: string | undefined;
   let isPublished = true;
-  let hasRejoined = false;
+  let isSocketRefused = false;
+  let hasAskedAtOnce = false;
   const cycle = createJoinCycle({ run: syncOrJoin, intervalMs: options.syncIntervalMs, runtime });
 
   const named: readonly RelayPin[] =
@@ -70,6 +72,7 @@ export function maintainMembership(
       return result;
     }
     isPublished = true;
+    isSocketRefused = false;
     membership = result.membership;
     runtime.log("info", "relay.joined", { relay_id: membership.relay.relayId });
     on.joined();
@@ -86,25 +89,35 @@ export function maintainMembership(
     isPublished = answer.ok;
     if (answer.ok) return;
     runtime.log("warn", "relay.announce_failed", { code: answer.code, status: answer.status });
-    if (UNKNOWN_AGENT_CODES.has(answer.code)) rejoin();
+    if (!UNKNOWN_AGENT_CODES.has(answer.code)) return;
+    membership = undefined;
+    syncAtOnce();
   }
 
-  /** Joins again at once; after a failure the next attempt waits for its time. */
-  function rejoin(): void {
-    membership = undefined;
-    if (!hasRejoined && cycle.runNow()) hasRejoined = true;
+  /** Syncs or joins at once; until the relay accepts this device, further attempts wait for their time. */
+  function syncAtOnce(): void {
+    if (!hasAskedAtOnce && cycle.runNow()) hasAskedAtOnce = true;
   }
 
   async function sync(current: Membership): Promise<void> {
     const heartbeat = await current.client.heartbeat({ body: { agent_id: identity.agentId } });
     on.heartbeats.record(heartbeat.ok);
-    if (!heartbeat.ok && UNKNOWN_AGENT_CODES.has(heartbeat.code)) {
+    if (!heartbeat.ok && isRejected(heartbeat)) {
       runtime.log("warn", "relay.forgot_agent", { code: heartbeat.code });
       membership = undefined;
       return;
     }
+    if (heartbeat.ok && isSocketRefused) {
+      isSocketRefused = false;
+      on.retrySocket();
+    }
     if (!isPublished) await republishProfile();
     await on.synced(current);
+  }
+
+  /** A relay that refuses the socket as well has lost or revoked this agent. */
+  function isRejected({ code, status }: CallRefusal): boolean {
+    return UNKNOWN_AGENT_CODES.has(code) || (isSocketRefused && ACCESS_STATUSES.has(status));
   }
 
   async function syncOrJoin(): Promise<JoinResult | undefined> {
@@ -120,12 +133,17 @@ export function maintainMembership(
       return (await cycle.start()) ?? NOT_JOINED_REFUSAL;
     },
     handleAccepted(isReconnect) {
-      hasRejoined = false;
+      hasAskedAtOnce = false;
       if (!isReconnect) return;
       isPublished = false;
       void republishProfile();
     },
-    handleRefused: rejoin,
+    // The membership stays until a heartbeat is refused too: behind a proxy without sockets the agent works
+    // over MCP, and without a membership it could neither recognize its relay nor deliver a ledger.
+    handleSocketRefused() {
+      isSocketRefused = true;
+      syncAtOnce();
+    },
     stop: () => cycle.stop(),
   };
 }
@@ -136,6 +154,8 @@ const UNKNOWN_AGENT_CODES: ReadonlySet<string> = new Set([
   "auth.device_not_authorized",
   "auth.verification_failed",
 ]);
+
+const ACCESS_STATUSES: ReadonlySet<number> = new Set([401, 403, 404]);
 
 export const NOT_JOINED_REFUSAL: CallRefusal = {
   ok: false,
