@@ -10,6 +10,7 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import {
   builtMain,
@@ -222,6 +223,21 @@ describe("HO14 a start is refused", () => {
         { msg: "relay.start_refused", code: "database.locked" },
       ]);
       expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+    },
+  );
+
+  test.runIf(onlyOn("sqlite"))(
+    "the relay waits at its start for another program that recovers the database",
+    async () => {
+      const path = join(mkdtempSync(join(folder, "recovered-")), "relay.db");
+      const opened = await openMigrated({ path, migrations });
+      if (opened.ok) await opened.storage.close();
+      const other = new Sqlite(path);
+      other.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
+      const relay = startRelay({ ...minimalEnv, AGENT_DB_PATH: path });
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      other.close();
+      expect((await fetch(`${await relay.baseUrl}/health/ready`)).status).toBe(200);
     },
   );
 

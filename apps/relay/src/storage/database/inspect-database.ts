@@ -28,6 +28,9 @@ export interface InspectOptions {
   readonly acceptMoved?: boolean;
 }
 
+/** The check of a killed relay outlives it by a moment, and may be the one that recovers its log. */
+export const START_TIMEOUT_MS = 5_000;
+
 /**
  * Checks that a file is a complete database of this schema or an older one, without changing it. A
  * missing file is accepted; an empty, damaged, foreign or newer one is refused.
@@ -44,7 +47,7 @@ export function inspectDatabase(options: InspectOptions): DatabaseInspection {
     }
     if (!file.isFile()) return refuseDatabase("database.foreign", `${path} is not a file`);
     if (file.size === 0) return refuseDatabase("database.damaged", `${path} is empty`);
-    const db = new Sqlite(path, { readonly: true, timeout: 50 });
+    const db = new Sqlite(path, { readonly: true, timeout: START_TIMEOUT_MS });
     try {
       return inspectOpened(db, options);
     } finally {

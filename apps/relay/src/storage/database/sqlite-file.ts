@@ -7,7 +7,7 @@ import { toDatabaseRefusal, refuseDatabase } from "./database-refusal.ts";
 import { acquireFileLock } from "./file-lock.ts";
 import { createGroupCommit } from "../writing/group-commit.ts";
 import type { CommitUnit } from "../writing/batch-runner.ts";
-import { inspectDatabase } from "./inspect-database.ts";
+import { inspectDatabase, START_TIMEOUT_MS } from "./inspect-database.ts";
 import { migrate, type Migration } from "./migrate.ts";
 import type { OpenResult } from "./open-result.ts";
 import { readDatabase } from "./read-database.ts";
@@ -53,14 +53,14 @@ function openLocked(
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     if (existsSync(file)) chmodSync(file, 0o600);
   }
-  // SQLite blocks the event loop while it waits for another writer, so it waits at most 50 ms.
-  const db = new Sqlite(path, { fileMustExist: true, timeout: 50 });
+  const db = new Sqlite(path, { fileMustExist: true, timeout: START_TIMEOUT_MS });
   try {
     if (!configureDurability(db)) {
       db.close();
       return refuseDatabase("database.unusable", `${path}: no write-ahead log on this file system`);
     }
     const migrated = migrate(db, migrations);
+    db.pragma(`busy_timeout = ${TIMEOUT_MS}`);
     const fileCheck = createFileCheck(path);
     return { ok: true, migrated, fileCheck, storage: createStorage(path, db, fileCheck, release) };
   } catch (error) {
@@ -68,6 +68,9 @@ function openLocked(
     throw error;
   }
 }
+
+/** SQLite blocks the event loop while it waits for another writer. */
+const TIMEOUT_MS = 50;
 
 /**
  * A log of 32 MiB instead of the usual 4, because the same pages are written repeatedly and a
