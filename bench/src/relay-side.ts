@@ -27,10 +27,10 @@ export interface RelaySide {
   readonly delegate: () => Promise<Delegation>;
   /** Submits one task for which the relay ranks the agents with the capability, and cancels it. */
   readonly submitScored: () => Promise<void>;
-  /** Submits such a task and leaves it open; at most 1,000 times. */
-  readonly submitOpenScored: () => Promise<void>;
-  /** Queries the best ten candidates as the paying agent once. */
-  readonly queryMarket: () => Promise<void>;
+  /** Submits such a task and leaves it open; at most 1,000 times for each asking agent, by default the paying one. */
+  readonly submitOpenScored: (asker?: TestAgent) => Promise<void>;
+  /** Queries the best ten candidates once, by default as the paying agent. */
+  readonly queryMarket: (asker?: TestAgent) => Promise<void>;
   /** Reads the payer's balance once. */
   readonly readBalance: () => Promise<void>;
   close(): Promise<void>;
@@ -92,7 +92,8 @@ export async function startRelay(
   };
   const agents = enrolled ?? (await enrollAgents(post, unitCost));
   const { submitter, worker } = agents;
-  const getSubmitterToken = createTokenCache(() => createToken(submitter, info.did, benchWorld));
+  const getAskerToken = createTokenCaches((agent) => createToken(agent, info.did, benchWorld));
+  const getSubmitterToken = () => getAskerToken(submitter);
   const getWorkerToken = createTokenCache(() => createToken(worker, info.did, benchWorld));
   const task = JSON.stringify({ prompt: PROMPT });
   const scoredTask = JSON.stringify({ prompt: PROMPT, required_capabilities: ["x"] });
@@ -126,11 +127,11 @@ export async function startRelay(
     submitPaid,
     deliver,
     delegate,
-    async queryMarket() {
-      await get("/api/v1/market/candidates?capability=x&limit=10", await getSubmitterToken());
+    async queryMarket(asker = submitter) {
+      await get("/api/v1/market/candidates?capability=x&limit=10", await getAskerToken(asker));
     },
-    async submitOpenScored() {
-      await post(path, scoredTask, await getSubmitterToken());
+    async submitOpenScored(asker = submitter) {
+      await post(path, scoredTask, await getAskerToken(asker));
     },
     async submitScored() {
       const token = await getSubmitterToken();
@@ -166,15 +167,41 @@ export function createTokenCache(make: () => Promise<string>): () => Promise<str
   };
 }
 
+/** Keeps a token for each agent. */
+function createTokenCaches(
+  make: (agent: TestAgent) => Promise<string>,
+): (agent: TestAgent) => Promise<string> {
+  const caches = new Map<string, () => Promise<string>>();
+  return (agent) => {
+    const get = caches.get(agent.agentId) ?? createTokenCache(() => make(agent));
+    caches.set(agent.agentId, get);
+    return get();
+  };
+}
+
+/** Enrolls further agents that can pay. */
+export async function enrollPayers(url: string, count: number): Promise<TestAgent[]> {
+  const { post, close } = createHttpClient(url);
+  const payers: TestAgent[] = [];
+  for (let i = 0; i < count; i += 1) payers.push(await enrollPayer(post));
+  await close();
+  return payers;
+}
+
 async function enrollAgents(post: Post, unitCost: number): Promise<EnrolledAgents> {
-  const submitter = await enrollAgent(post);
+  const submitter = await enrollPayer(post);
   const worker = await enrollAgent(post);
   const path = `/api/v1/agents/${worker.agentId}`;
   const listing = { capabilities: ["x"], pricing: [{ capability: "x", unit_cost: unitCost }] };
   await post(`${path}/listing`, JSON.stringify(listing), MASTER_TOKEN);
-  const deposit = JSON.stringify({ amount: 100_000_000 });
-  await post(`/api/v1/agents/${submitter.agentId}/deposit`, deposit, MASTER_TOKEN);
   return { submitter, worker };
+}
+
+async function enrollPayer(post: Post): Promise<TestAgent> {
+  const payer = await enrollAgent(post);
+  const deposit = JSON.stringify({ amount: 100_000_000 });
+  await post(`/api/v1/agents/${payer.agentId}/deposit`, deposit, MASTER_TOKEN);
+  return payer;
 }
 
 export async function enrollAgent(post: Post): Promise<TestAgent> {

@@ -2,14 +2,16 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createSeededRandom } from "@agent/testkit";
+import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import Sqlite from "better-sqlite3";
 import { copyRows } from "../copy-rows.ts";
 import { computeMedian, printFigures, type Figure } from "../figures.ts";
-import { startRelay, type RelaySide } from "../relay-side.ts";
+import { enrollPayers, startRelay, type RelaySide } from "../relay-side.ts";
 
 const ROUNDS = 5;
 const EDGES_PER_AGENT = 10;
+/** More than the relay keeps routes for, so that it finds those of each one anew. */
+const ASKERS = 24;
 const STOP_LIMITS = { floor: 20, goal: 5 };
 const STOPS_SCRIPT = new URL("../report-stops.ts", import.meta.url).href;
 
@@ -25,7 +27,9 @@ const sizes: readonly Size[] = [
 ];
 
 /**
- * Measures the CPU that a started relay uses for a scored submission and for a market query, and the longest stop of its event loop during one of them. `script` starts another version.
+ * Measures the CPU that a started relay uses for a scored submission and for a market query, of an agent that
+ * asks repeatedly and of agents that ask in turn, and the longest stop of its event loop during one of them.
+ * `script` starts another version.
  */
 export async function benchmarkRankedRequests(script?: string): Promise<void> {
   for (const size of sizes) printFigures(await measure(size, script));
@@ -36,13 +40,21 @@ async function measure({ agents, requests, limits }: Size, script?: string): Pro
   const stopsFile = join(folder, "stops");
   const env = { AGENT_DB_PATH: join(folder, "relay.db"), BENCH_STOPS_FILE: stopsFile };
   const first = await startRelay(env, 1, { script });
+  const askers = await enrollPayers(first.child.url, ASKERS);
   await first.close();
-  multiplyWorkers(env.AGENT_DB_PATH, first.agents, agents);
+  multiplyWorkers(env.AGENT_DB_PATH, { ...first.agents, askers }, agents);
   const reporting = { ...env, NODE_OPTIONS: `--import=${STOPS_SCRIPT}` };
   const side = await startRelay(reporting, 1, { script, enrolled: first.agents });
   const figures: Figure[] = [];
   try {
-    const kinds = { "scored submission": side.submitOpenScored, "market query": side.queryMarket };
+    let turn = 0;
+    const nextAsker = () => askers[(turn += 1) % ASKERS];
+    const kinds = {
+      "scored submission": () => side.submitOpenScored(),
+      "market query": () => side.queryMarket(),
+      "submission of agents in turn": () => side.submitOpenScored(nextAsker()),
+      "query of agents in turn": () => side.queryMarket(nextAsker()),
+    };
     for (const [name, request] of Object.entries(kinds)) {
       for (let i = 0; i < requests; i += 1) await request();
       const cpu: number[] = [];
@@ -88,10 +100,10 @@ async function readLongestStop({ child }: RelaySide, file: string): Promise<numb
   }
 }
 
-/** Copies the worker, with different prices, and gives each copy and the submitter trust in others. */
+/** Copies the worker, with different prices, and gives each copy and the paying agents trust in others. */
 function multiplyWorkers(
   path: string,
-  { submitter, worker }: RelaySide["agents"],
+  { submitter, worker, askers }: RelaySide["agents"] & { readonly askers: readonly TestAgent[] },
   count: number,
 ): void {
   const db = new Sqlite(path);
@@ -119,7 +131,7 @@ function multiplyWorkers(
      values (?, ?, ?, 0, 0, 5, 4, 1, 4, ?)`,
   );
   db.transaction(() => {
-    for (const from of [submitter.agentId, ...ids]) {
+    for (const from of [...[submitter, ...askers].map(({ agentId }) => agentId), ...ids]) {
       for (let edge = 0; edge < EDGES_PER_AGENT; edge += 1) {
         const to = ids[random.below(ids.length)] ?? worker.agentId;
         if (from !== to) addEdge.run(from, to, 2 + random.below(3), random.next() * 5_000);

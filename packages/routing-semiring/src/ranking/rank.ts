@@ -3,7 +3,6 @@ import { drawRandom, shouldExplore, shiftWeights } from "./explore.ts";
 import { runSteps, type Steps } from "./run-steps.ts";
 import { TopSelection } from "./top-selection.ts";
 import type { Graph } from "../graph/graph.ts";
-import { Routes } from "../graph/routes.ts";
 import { clampToUnit } from "./score.ts";
 import { compareNumbers } from "../semiring.ts";
 import { CandidateScores } from "./candidate-scores.ts";
@@ -182,7 +181,7 @@ export function* decideInSteps(
   const drive = clampToUnit(options.explorationDrive ?? 0);
   const seed = (options.seed ?? 0) >>> 0;
 
-  const routes = graph === undefined ? null : new Routes(graph, from, options.avoided);
+  const routes = graph?.searchRoutes(from, options.avoided) ?? null;
   const shifted = shiftWeights(normalizeWeights(weights), drive);
   while (routes?.search(NODES_PER_STEP) === false) yield;
   const candidateScores = new CandidateScores(
