@@ -47,10 +47,13 @@ export {
   type InspectionTerms,
   openInspection,
 } from "./inspection/decide-inspection.ts";
+export { countsForParties, type InspectionStake } from "./inspection/inspection-cost.ts";
 export {
   hasTooManyRejections,
+  type InspectionVolume,
   isArbiterSuspended,
   isSubmitterSuspended,
+  SUSPENSION_MS,
   type ArbiterCase,
   type SubmitterCase,
 } from "./inspection/inspection-limits.ts";

@@ -1,3 +1,4 @@
+import { toMicro } from "@agent/budget";
 import { expect, test } from "vitest";
 import { computeCountChanges, type CountedParts } from "./count-changes.ts";
 
@@ -6,6 +7,9 @@ const begun: CountedParts = {
   executor_id: "e",
   arbiter_id: "a",
   counted: 1,
+  terms: JSON.stringify({ platform_fee_rate: 0.05 }),
+  due: toMicro(2),
+  fee: toMicro(0.1),
   offer: null,
   lost_by: null,
   decision: null,
@@ -76,6 +80,12 @@ test.each<[string, CountedParts, CountedParts, object[]]>([
       { agent_id: "r", arbiter_undecided: 1 },
       { agent_id: "s", submitter_closed: 1, submitter_rejected: 1 },
     ],
+  ],
+  [
+    "closed, and so cheap that only the operator's own figures show it",
+    { ...passed, due: toMicro(0.000001), fee: toMicro(0.01) },
+    { ...passed, due: toMicro(0.000001), fee: toMicro(0.01), ...closed },
+    [{ agent_id: "r", arbiter_undecided: 1 }],
   ],
   [
     "closed between agents that count as one",

@@ -1,4 +1,6 @@
+import { countsForParties } from "@agent/budget";
 import type { InspectionCountRow, InspectionRow } from "../storage/tables/inspections.ts";
+import { toStake } from "./terms.ts";
 
 /** The parts of an inspection that decide in which figures it counts. */
 export type CountedParts = Pick<
@@ -7,6 +9,9 @@ export type CountedParts = Pick<
   | "executor_id"
   | "arbiter_id"
   | "counted"
+  | "terms"
+  | "due"
+  | "fee"
   | "offer"
   | "lost_by"
   | "decision"
@@ -25,13 +30,15 @@ function listCounts(row: CountedParts): [agentId: string, figure: Figure][] {
   const isRejected = isClosed && row.offer !== null;
   const isDisputed = row.contested_at !== null;
   const isDecided = isDisputed && row.decision !== null;
+  // The operator answers for cases of any sum.
+  const hasCost = countsForParties(toStake(row));
   const counts: [string | null, Figure, boolean][] = [
-    [submitter_id, "submitter_closed", isClosed],
-    [submitter_id, "submitter_rejected", isRejected],
-    [submitter_id, "submitter_lost", isClosed && lost_by === "submitter"],
-    [executor_id, "executor_closed", isClosed],
-    [executor_id, "executor_rejected", isRejected],
-    [executor_id, "executor_lost", isClosed && lost_by === "executor"],
+    [submitter_id, "submitter_closed", hasCost && isClosed],
+    [submitter_id, "submitter_rejected", hasCost && isRejected],
+    [submitter_id, "submitter_lost", hasCost && isClosed && lost_by === "submitter"],
+    [executor_id, "executor_closed", hasCost && isClosed],
+    [executor_id, "executor_rejected", hasCost && isRejected],
+    [executor_id, "executor_lost", hasCost && isClosed && lost_by === "executor"],
     [arbiter_id, "arbiter_opened", isDisputed],
     [arbiter_id, "arbiter_decided", isDecided],
     [arbiter_id, "arbiter_undecided", isDisputed && isClosed && !isDecided && lost_by === null],

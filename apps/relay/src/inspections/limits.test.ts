@@ -203,19 +203,31 @@ describe("agents that count as one", () => {
     expect(body["code"]).toBe("acceptance.suspended");
   });
 
+  /** The parties of the further cases, by what they have in common with the submitter. */
+  async function createFurther(kind: string, others: Parties, own: Parties): Promise<Parties> {
+    if (kind === "own") return own;
+    if (kind === "cheap") await putOffer(t, own.arbiter, { price: 0.000001 });
+    return kind === "cheap" ? { ...others, worker: own.arbiter } : others;
+  }
+
   test.each([
-    ["IS4: a tenth of the cases with other agents may be rejected", 201],
-    ["IS14: cases between them allow no further rejections", 429],
+    ["IS4: a tenth of the cases with other agents may be rejected", "paid", 201],
+    ["IS14: cases between them allow no further rejections", "own", 429],
+    ["IS35: cases about next to nothing allow no further rejections", "cheap", 429],
+    ["IS35: cases that are still open allow no further rejections", "open", 429],
   ])(
     "%s",
-    async (title, status) => {
+    async (_title, kind, status) => {
       const own = await createOneOwner();
       const others = { ...(await createParties(t)), boss: own.boss };
       await t.deposit(own.boss, 900);
       const rejected: Case[] = [];
       for (let count = 0; count < 21; count += 1) rejected.push(await beginCase(t, others));
-      const further = title.startsWith("IS4") ? others : own;
-      for (let count = 0; count < 189; count += 1) await beginCase(t, further);
+      const further = await createFurther(kind, others, own);
+      for (let count = 0; count < 205; count += 1) {
+        const given = await beginCase(t, further);
+        if (kind !== "open") await giveVerdict(t, given, "accepted");
+      }
       const ask = async () =>
         (await submitTask(t, own.boss, others.worker, { acceptance: {} })).status;
       for (const given of rejected.slice(0, 20)) await giveVerdict(t, given, "rejected");

@@ -35,7 +35,7 @@ const begin = (life: Life, at: number): InspectionRow => ({
   agent_id: life.executor_id,
   dispute_id: `dispute-${at}`,
   state: "inspecting",
-  terms: "{}",
+  terms: JSON.stringify({ platform_fee_rate: 0.05 }),
   submitter_id: life.submitter_id,
   executor_id: life.executor_id,
   arbiter_id: life.arbiter_id,

@@ -1,4 +1,9 @@
-import { toMicro, type ArbitrationRate, type InspectionTerms } from "@agent/budget";
+import {
+  toMicro,
+  type ArbitrationRate,
+  type InspectionStake,
+  type InspectionTerms,
+} from "@agent/budget";
 import type { AcceptanceTerms } from "@agent/wire";
 import type { InspectionRow } from "../storage/tables/inspections.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
@@ -32,4 +37,9 @@ export function toArbitrationRate({
   fee_min,
 }: Pick<AcceptanceTerms, "fee_rate" | "fee_min">): ArbitrationRate {
   return { feeRate: fee_rate, feeMin: toMicro(fee_min) };
+}
+
+/** Returns what an inspection costs parties who belong together. */
+export function toStake(row: Pick<InspectionRow, "terms" | "due" | "fee">): InspectionStake {
+  return { due: row.due, fee: row.fee, platformFeeRate: parseTerms(row).platform_fee_rate };
 }

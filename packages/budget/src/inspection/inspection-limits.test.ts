@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { asMicro } from "../money.ts";
 import {
   hasTooManyRejections,
   isArbiterSuspended,
@@ -8,16 +9,22 @@ import {
 const DAY = 86_400_000;
 const NOW = 1_000 * DAY;
 
+const volumeOf = ([count, due]: readonly [number, number]) => ({ count, due: asMicro(due) });
+
 test.each([
-  [19, 0, false],
-  [20, 0, true],
-  [20, 200, true],
-  [20, 201, false],
-  [99, 1_000, false],
-  [100, 1_000, true],
-])("%i rejected or disputed of %i inspections are too many: %s", (open, begun, isTooMany) => {
-  const counts = { rejectedOrDisputed: open, begunIn30Days: begun };
-  expect(hasTooManyRejections(counts)).toBe(isTooMany);
+  [[19, 19], [0, 0], false],
+  [[20, 20], [0, 0], true],
+  [[20, 20], [200, 201], true],
+  [[20, 20], [201, 200], true],
+  [[20, 20], [201, 201], false],
+  [[99, 99], [1_000, 1_000], false],
+  [[100, 1], [1_000, 1_000], true],
+  // Many that were about next to nothing allow no more, and one about much neither.
+  [[20, 2_000_000], [100_000, 100_000], true],
+  [[20, 20], [1, 1_000_000], true],
+] as const)("%j rejected or disputed, and %j paid, are too many: %s", (open, paid, isTooMany) => {
+  const volumes = { rejectedOrDisputed: volumeOf(open), paidIn30Days: volumeOf(paid) };
+  expect(hasTooManyRejections(volumes)).toBe(isTooMany);
 });
 
 /** Returns one case a day, the newest `age` ms old; `x` marks those that count against the agent. */
@@ -37,9 +44,33 @@ test.each([
   ["..xxxxx", 5 * DAY - 1, true],
   ["..xxxxx", 5 * DAY, false],
 ])("a submitter that lost %j, the newest %i ms ago, is suspended: %s", (marks, age, suspended) => {
-  const cases = datesOf(marks, age).map(({ at, isMarked }) => ({ closedAt: at, isLost: isMarked }));
+  const cases = datesOf(marks, age).map(({ at, isMarked }) => ({
+    closedAt: at,
+    isLost: isMarked,
+    arbiterId: "a",
+  }));
   expect(isSubmitterSuspended(cases, NOW)).toBe(suspended);
 });
+
+test.each([
+  ["cases won before another arbiter", "......xxxxx", "bbbbbbaaaaa", true],
+  ["cases won before the same arbiter", "......xxxxx", "aaaaaaaaaaa", false],
+  ["a case lost and others won before another arbiter", ".....x.xxxxx", "bbbbbbbaaaaa", true],
+  ["lost cases before many arbiters, and none won", "xxxxx", "abcde", true],
+  ["lost cases before many arbiters, and enough won", "......xxxxx", "ffffffabcde", false],
+  ["too many won before the arbiter since", "......xxxxx.", "aaaaaabbbbaa", false],
+  ["lost ones beyond the last ten before the arbiter", "xxxx......xx", "aaaaaaaaaaaa", false],
+])(
+  "a submitter is judged before each arbiter by itself: %s",
+  (_title, marks, arbiters, suspended) => {
+    const cases = datesOf(marks, 0).map(({ isMarked }, index) => ({
+      closedAt: NOW - index,
+      isLost: isMarked,
+      arbiterId: arbiters[index] ?? "",
+    }));
+    expect(isSubmitterSuspended(cases, NOW)).toBe(suspended);
+  },
+);
 
 test.each([
   ["", 0, false],

@@ -1,20 +1,33 @@
-const SUSPENSION_MS = 7 * 86_400_000;
+import type { Micro } from "../money.ts";
+
+/** The time for which an agent that lost or let pass too many cases is suspended, in ms. */
+export const SUSPENSION_MS = 7 * 86_400_000;
 
 const MIN_REJECTION_LIMIT = 20;
 
+/** A number of inspections, and the sum that was due for them in micro-units. */
+export interface InspectionVolume {
+  readonly count: number;
+  readonly due: Micro;
+}
+
 /**
  * Returns whether a submitter has so many inspections in `rejected` and `disputed` that it may not ask for
- * another one: 20, or a tenth of its inspections of the last 30 days if that is more. A rejection itself is
- * never refused, because the submitter would then pay for work that it wanted to reject.
+ * another one: 20, and no less than a tenth of those that it paid for in the last 30 days, by number or by sum.
+ * By number alone, many inspections about next to nothing, which cost it no fee, would allow as many
+ * rejections. A rejection itself is never refused, because the submitter would then pay for work that it
+ * wanted to reject.
  */
 export function hasTooManyRejections({
   rejectedOrDisputed,
-  begunIn30Days,
+  paidIn30Days,
 }: {
-  readonly rejectedOrDisputed: number;
-  readonly begunIn30Days: number;
+  readonly rejectedOrDisputed: InspectionVolume;
+  readonly paidIn30Days: InspectionVolume;
 }): boolean {
-  return rejectedOrDisputed >= Math.max(MIN_REJECTION_LIMIT, begunIn30Days / 10);
+  const { count, due } = rejectedOrDisputed;
+  if (count < MIN_REJECTION_LIMIT) return false;
+  return count >= paidIn30Days.count / 10 || due >= paidIn30Days.due / 10;
 }
 
 /** A case of a submitter that was decided, or given up while it was disputed; the time in ms. */
@@ -22,16 +35,24 @@ export interface SubmitterCase {
   readonly closedAt: number;
   /** Whether the submitter lost it. */
   readonly isLost: boolean;
+  /** The arbiter in charge. */
+  readonly arbiterId: string;
 }
 
 const COUNTED_CASES = 10;
 const MAX_LOST = 4;
 
 /**
- * Returns whether a submitter lost five or more of its last ten cases, the newest of them less than
- * seven days ago. `cases` are newest first; those after the tenth do not count.
+ * Returns whether a submitter lost five or more of its last ten cases, or of its last ten before one arbiter,
+ * the newest of the lost ones less than seven days ago. `cases` are newest first. Each arbiter counts by itself as
+ * well, because a submitter can win any number of cases before an arbiter of its own without a cost.
  */
 export function isSubmitterSuspended(cases: readonly SubmitterCase[], now: number): boolean {
+  const byArbiter = Map.groupBy(cases, ({ arbiterId }) => arbiterId);
+  return [cases, ...byArbiter.values()].some((some) => hasLostTooMany(some, now));
+}
+
+function hasLostTooMany(cases: readonly SubmitterCase[], now: number): boolean {
   const lost = cases.slice(0, COUNTED_CASES).filter(({ isLost }) => isLost);
   const [newest] = lost;
   return newest !== undefined && lost.length > MAX_LOST && now < newest.closedAt + SUSPENSION_MS;

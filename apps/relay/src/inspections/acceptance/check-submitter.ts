@@ -1,10 +1,13 @@
-import { hasTooManyRejections, isSubmitterSuspended } from "@agent/budget";
+import { hasTooManyRejections, isSubmitterSuspended, SUSPENSION_MS, ZERO } from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
 import { DAY_MS } from "../../clock/day-ms.ts";
 import type { Reader } from "../../storage/storage.ts";
-import { countBegun, countRejected, listSubmitterCases } from "../reading/count-store.ts";
+import { listSubmitterCases, sumPaid, sumRejected } from "../reading/count-store.ts";
 
 const MONTH_MS = 30 * DAY_MS;
+
+const NONE_PAID = { count: 0, due: ZERO };
+const MAX_READ_FOR_EACH = 20;
 
 /** Refuses a submitter that lost too many disputes, or has rejected too much. */
 export async function checkSubmitter(
@@ -12,19 +15,21 @@ export async function checkSubmitter(
   submitterId: string,
   now: number,
 ): Promise<Refusal<"acceptance.suspended" | "dispute.too_many"> | undefined> {
-  if (isSubmitterSuspended(await listSubmitterCases(read, submitterId), now)) {
+  const cases = { agent_id: submitterId, since: now - SUSPENSION_MS };
+  if (isSubmitterSuspended(await listSubmitterCases(read, cases), now)) {
     return refuse("acceptance.suspended");
   }
-  const rejectedOrDisputed = await countRejected(read, submitterId);
-  // Most submitters have too few for the limit, whatever they began.
-  if (!hasTooManyRejections({ rejectedOrDisputed, begunIn30Days: 0 })) return undefined;
-  // More than ten times as many are enough for any limit, and a long history is not counted to its end.
-  const begunIn30Days = await countBegun(read, {
+  const rejectedOrDisputed = await sumRejected(read, submitterId);
+  // Most submitters have too few for the limit, whatever they paid.
+  if (!hasTooManyRejections({ rejectedOrDisputed, paidIn30Days: NONE_PAID })) return undefined;
+  // More than ten times as many are enough for the number, and twenty times as many for the sum unless they were
+  // worth less than half as much: a long history is not read to its end.
+  const paidIn30Days = await sumPaid(read, {
     agent_id: submitterId,
     since: now - MONTH_MS,
-    limit: 10 * rejectedOrDisputed + 1,
+    limit: MAX_READ_FOR_EACH * rejectedOrDisputed.count,
   });
-  return hasTooManyRejections({ rejectedOrDisputed, begunIn30Days })
+  return hasTooManyRejections({ rejectedOrDisputed, paidIn30Days })
     ? refuse("dispute.too_many")
     : undefined;
 }

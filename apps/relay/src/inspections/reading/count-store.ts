@@ -1,4 +1,4 @@
-import type { ArbiterCase, SubmitterCase } from "@agent/budget";
+import { ZERO, type ArbiterCase, type InspectionVolume, type SubmitterCase } from "@agent/budget";
 import { compile, param, queryBuilder, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { InspectionCountRow } from "../../storage/tables/inspections.ts";
@@ -22,54 +22,86 @@ export function findInspectionCounts(
   return read.get(countsOfAgent, { agent_id });
 }
 
-const rejectedCount = compile<OfAgent>()(
-  sql<{ count: number }>`
-    select count(*) as count from inspections
+const NO_VOLUME: InspectionVolume = { count: 0, due: ZERO };
+
+const rejectedVolume = compile<OfAgent>()(
+  sql<InspectionVolume>`
+    select count(*) as count, coalesce(cast(sum(due) as bigint), 0) as due from inspections
     where submitter_id = ${param("agent_id")} and state in ('rejected', 'disputed')`,
 );
 
-/** Counts the inspections of a submitter in `rejected` and `disputed`. */
-export async function countRejected(read: Reader, agent_id: string): Promise<number> {
-  return (await read.get(rejectedCount, { agent_id }))?.count ?? 0;
+/** Sums the inspections of a submitter in `rejected` and `disputed`. */
+export async function sumRejected(read: Reader, agent_id: string): Promise<InspectionVolume> {
+  return (await read.get(rejectedVolume, { agent_id })) ?? NO_VOLUME;
 }
 
-interface BegunQuery extends OfAgent {
+interface PaidQuery extends OfAgent {
   readonly since: number;
   readonly limit: number;
 }
 
-const begunCount = compile<BegunQuery>()(
-  sql<{ count: number }>`
-    select count(*) as count from (
-      select begun_at from inspections
-      where submitter_id = ${param("agent_id")} and begun_at >= ${param("since")} and counted = 1
-      limit ${param("limit")}) as begun`,
+const paidVolume = compile<PaidQuery>()(
+  sql<InspectionVolume>`
+    select count(*) as count, coalesce(cast(sum(due) as bigint), 0) as due from (
+      select due from inspections
+      where submitter_id = ${param("agent_id")} and closed_at >= ${param("since")}
+        and counted = 1 and offer is null and closed_at is not null
+      order by closed_at desc limit ${param("limit")}) as paid`,
 );
 
 /**
- * Counts the inspections of a submitter that began at `since` or later, but not past `limit`; those with itself
- * under another id are left out, because with them it could raise its own limit.
+ * Sums the newest `limit` inspections that a submitter paid without a rejection at `since` or later. Open ones are left
+ * out, because they may end without a payment, and those with itself under another id, because with them it could
+ * raise its own limit.
  */
-export async function countBegun(read: Reader, query: BegunQuery): Promise<number> {
-  return (await read.get(begunCount, query))?.count ?? 0;
+export async function sumPaid(read: Reader, query: PaidQuery): Promise<InspectionVolume> {
+  return (await read.get(paidVolume, query)) ?? NO_VOLUME;
 }
 
-const submitterCases = compile<OfAgent & { limit: number }>()(
-  sql<{ closed_at: number; lost_by: string | null }>`
-    select closed_at, lost_by from inspections
-    where submitter_id = ${param("agent_id")} and contested_at is not null and counted = 1
-      and (decision is not null or lost_by is not null)
-    order by closed_at desc limit ${param("limit")}`,
+interface SubmitterCaseRow {
+  readonly closed_at: number;
+  readonly lost_by: string | null;
+  readonly arbiter_id: string;
+}
+
+const IS_ENDED_DISPUTE = sql.raw(
+  "contested_at is not null and counted = 1 and (decision is not null or lost_by is not null)",
+);
+
+const submitterCases = compile<OfAgent & { since: number; limit: number }>()(
+  sql<SubmitterCaseRow>`
+    select task_id, closed_at, lost_by, arbiter_id from (
+      select task_id, closed_at, lost_by, arbiter_id from inspections
+      where submitter_id = ${param("agent_id")} and ${IS_ENDED_DISPUTE}
+      order by closed_at desc limit ${param("limit")}) as newest
+    union
+    select task_id, closed_at, lost_by, arbiter_id from (
+      select task_id, closed_at, lost_by, arbiter_id,
+        row_number() over (partition by arbiter_id order by closed_at desc) as place
+      from inspections
+      where submitter_id = ${param("agent_id")} and ${IS_ENDED_DISPUTE} and arbiter_id in (
+        select arbiter_id from inspections
+        where submitter_id = ${param("agent_id")} and closed_at >= ${param("since")}
+          and lost_by = 'submitter' and ${IS_ENDED_DISPUTE})) as cases
+    where place <= ${param("limit")}
+    order by closed_at desc`,
 );
 
 const COUNTED_CASES = 10;
 
-/** Lists a submitter's last cases that were decided or given up in dispute, newest first. */
-export async function listSubmitterCases(read: Reader, agent_id: string): Promise<SubmitterCase[]> {
-  const rows = await read.all(submitterCases, { agent_id, limit: COUNTED_CASES });
-  return rows.map(({ closed_at, lost_by }) => ({
+/**
+ * Lists a submitter's last cases that were decided or given up in dispute, and the last ones before each arbiter in
+ * whose charge it lost one at `since` or later, newest first.
+ */
+export async function listSubmitterCases(
+  read: Reader,
+  query: OfAgent & { readonly since: number },
+): Promise<SubmitterCase[]> {
+  const rows = await read.all(submitterCases, { ...query, limit: COUNTED_CASES });
+  return rows.map(({ closed_at, lost_by, arbiter_id }) => ({
     closedAt: closed_at,
     isLost: lost_by === "submitter",
+    arbiterId: arbiter_id,
   }));
 }
 

@@ -55,6 +55,7 @@ import { webhooksDue } from "./058-webhooks-due.ts";
 import { discoveryPlaces } from "./059-discovery-places.ts";
 import { pendingWithdrawals } from "./060-pending-withdrawals.ts";
 import { undecidedResults } from "./061-undecided-results.ts";
+import { paidInspections } from "./062-paid-inspections.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -115,4 +116,5 @@ export const migrations = [
   discoveryPlaces,
   pendingWithdrawals,
   undecidedResults,
+  paidInspections,
 ];

@@ -83,7 +83,10 @@ export type AcceptanceTerms = v.InferOutput<typeof AcceptanceTerms>;
 
 /** Inspections of a party: closed ones, rejected ones among them, and those that it lost. */
 export const InspectionCounts = v.object({
-  closed: describeAs(count, "The number of closed inspections."),
+  closed: describeAs(
+    count,
+    "The number of closed inspections, without those about next to nothing.",
+  ),
   rejected: describeAs(count, "The number of those in which the result was rejected."),
   lost: describeAs(count, "The number of those that the party lost."),
 });

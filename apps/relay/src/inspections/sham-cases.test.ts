@@ -1,0 +1,71 @@
+import type { TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  beginCase,
+  beginDispute,
+  type Case,
+  createArbiter,
+  createParties,
+  decide,
+  giveVerdict,
+  type Parties,
+  putOffer,
+} from "../../test/inspections.ts";
+import { createBuyer, getTaskAt, submitTask } from "../../test/market.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let parties: Parties;
+beforeEach(async () => {
+  t = await startTestRelay();
+  parties = await createParties(t);
+  await t.deposit(parties.boss, 100);
+});
+afterEach(() => t.close());
+
+/** Creates an executor of the attacker's own, with a key that nothing connects with its other ones. */
+async function createOwnWorker(
+  price: number,
+  arbiter: TestAgent = parties.arbiter,
+): Promise<Parties> {
+  const worker = await createBuyer(t, 10);
+  await putOffer(t, worker, { price, arbiters: [arbiter.agentId] });
+  return { ...parties, worker, arbiter };
+}
+
+const inspectionsOf = async ({ agentId }: TestAgent) =>
+  (await t.asOperator("GET", `/api/v1/agents/${agentId}`)).body["inspections"];
+
+describe("figures of the parties", () => {
+  test.each([
+    ["IS34: inspections that leave next to no fee count in no figure of their parties", 0.01, 0],
+    ["inspections whose fee is a tenth of what a dispute costs count for their parties", 0.02, 2],
+  ])("%s", async (_title, price, closed) => {
+    const own = await createOwnWorker(price);
+    for (let count = 0; count < 2; count += 1) {
+      await giveVerdict(t, await beginCase(t, own), "accepted");
+    }
+    const figures = { closed, rejected: 0, lost: 0 };
+    expect(await inspectionsOf(own.boss)).toMatchObject({ as_delegator: figures });
+    expect(await inspectionsOf(own.worker)).toMatchObject({ as_executor: figures });
+    const given = await beginCase(t, parties);
+    expect(await getTaskAt(t, given.task.path)).toMatchObject({ submitter_inspections: figures });
+  });
+});
+
+describe("lost disputes", () => {
+  test.each([
+    ["IS37: disputes won before the submitter's own arbiter hide none that it lost", "own"],
+    ["disputes won before the arbiter that decided the lost ones as well do hide them", "same"],
+  ])("%s", async (_title, by) => {
+    const own = await createOwnWorker(2, by === "own" ? await createArbiter(t) : parties.arbiter);
+    const [won, lost] = [[] as Case[], [] as Case[]];
+    for (let count = 0; count < 6; count += 1) won.push(await beginDispute(t, own));
+    for (let count = 0; count < 5; count += 1) lost.push(await beginDispute(t, parties));
+    for (const given of lost) expect((await decide(t, given, 1)).status).toBe(200);
+    await t.clock.advance(1);
+    for (const given of won) expect((await decide(t, given, 0)).status).toBe(200);
+    const { body } = await submitTask(t, parties.boss, parties.worker, { acceptance: {} });
+    expect(body["code"]).toBe(by === "own" ? "acceptance.suspended" : undefined);
+  });
+});
