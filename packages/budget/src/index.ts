@@ -47,8 +47,13 @@ export {
   type InspectionTerms,
   openInspection,
 } from "./inspection/decide-inspection.ts";
-export { countsForParties, type InspectionStake } from "./inspection/inspection-cost.ts";
 export {
+  computeLeastLoss,
+  countsForParties,
+  type InspectionStake,
+} from "./inspection/inspection-cost.ts";
+export {
+  getLeastRival,
   hasTooManyRejections,
   type InspectionVolume,
   isArbiterSuspended,

@@ -42,7 +42,7 @@ function listCounts(row: CountedParts): [agentId: string, figure: Figure][] {
     [arbiter_id, "arbiter_opened", isDisputed],
     [arbiter_id, "arbiter_decided", isDecided],
     [arbiter_id, "arbiter_undecided", isDisputed && isClosed && !isDecided && lost_by === null],
-    [passed_by, "arbiter_passed", true],
+    [passed_by, "arbiter_passed", hasCost],
   ];
   return counts.flatMap(([agentId, figure, isCounted]) =>
     agentId !== null && isCounted ? [[agentId, figure]] : [],

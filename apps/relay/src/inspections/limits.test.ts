@@ -240,7 +240,7 @@ describe("agents that count as one", () => {
 });
 
 test(
-  "IS15: one arbiter has at most 100 cases, also when they are contested at once",
+  "IS15: one arbiter has at most 100 cases of one size, also when they are contested at once",
   { timeout: 120_000 },
   async () => {
     const { worker, arbiter } = parties;

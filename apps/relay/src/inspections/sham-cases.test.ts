@@ -7,11 +7,13 @@ import {
   createArbiter,
   createParties,
   decide,
+  getCase,
   giveVerdict,
   type Parties,
+  passDeadline,
   putOffer,
 } from "../../test/inspections.ts";
-import { createBuyer, getTaskAt, submitTask } from "../../test/market.ts";
+import { createBuyer, expectConsistentBooks, getTaskAt, submitTask } from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -67,5 +69,47 @@ describe("lost disputes", () => {
     for (const given of won) expect((await decide(t, given, 0)).status).toBe(200);
     const { body } = await submitTask(t, parties.boss, parties.worker, { acceptance: {} });
     expect(body["code"]).toBe(by === "own" ? "acceptance.suspended" : undefined);
+  });
+});
+
+describe("arbiters that let cases pass", () => {
+  const ask = async () => {
+    const acceptance = { arbiter_id: parties.arbiter.agentId };
+    return (await submitTask(t, parties.boss, parties.worker, { acceptance })).body["code"];
+  };
+
+  async function letPass(among: Parties, count: number): Promise<void> {
+    const cases = [];
+    for (let begun = 0; begun < count; begun += 1) cases.push(await beginDispute(t, among));
+    await passDeadline(t, cases[0]!);
+    expect((await getCase(t, cases[0]!)).arbiter_id).not.toBe(among.arbiter.agentId);
+  }
+
+  test("IS36: many disputes about next to nothing suspend no arbiter that lets them pass", async () => {
+    const own = await createOwnWorker(0.000001);
+    await letPass(own, 19);
+    expect(await ask()).toBeUndefined();
+    expect(await inspectionsOf(own.arbiter)).toMatchObject({ as_arbiter: { passed: 0 } });
+    await expectConsistentBooks(t);
+  });
+
+  test("IS36: many disputes about next to nothing do not prolong the suspension of an arbiter", async () => {
+    await letPass(parties, 3);
+    expect(await ask()).toBe("acceptance.arbiter_invalid");
+    await t.clock.advance(7 * 86_400_000);
+    await letPass(await createOwnWorker(0.000001), 3);
+    expect(await ask()).toBeUndefined();
+  });
+
+  test("IS36: many disputes about next to nothing keep no arbiter from a valuable one", async () => {
+    const own = await createOwnWorker(0.000001);
+    for (let buyer = 0; buyer < 6; buyer += 1) {
+      const boss = await createBuyer(t, 1);
+      for (let count = 0; count < 17; count += 1) await beginDispute(t, { ...own, boss });
+    }
+    const waiting = await t.asOperator("GET", "/api/v1/admin/disputes");
+    expect(waiting.body["inspections"]).toHaveLength(2);
+    const valuable = await beginDispute(t, parties);
+    expect((await getCase(t, valuable)).arbiter_id).toBe(parties.arbiter.agentId);
   });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { asMicro } from "../money.ts";
 import { toMicro } from "../amount.ts";
-import { countsForParties } from "./inspection-cost.ts";
+import { computeLeastLoss, countsForParties } from "./inspection-cost.ts";
 
 test.each([
   { due: 2, fee: 0.1, platformFeeRate: 0.05, counts: true },
@@ -20,3 +21,14 @@ test.each([
     expect(countsForParties(stake)).toBe(row.counts);
   },
 );
+
+test.each([
+  { due: 2, fee: 0.1, platformFeeRate: 0.05, least: 50_000 },
+  // To give up is cheaper than half of the relay's fee.
+  { due: 2, fee: 0.02, platformFeeRate: 0.05, least: 10_000 },
+  { due: 0.000001, fee: 0.01, platformFeeRate: 0.05, least: 0 },
+  { due: 2, fee: 0.1, platformFeeRate: 0, least: 0 },
+])("a dispute about $due with a fee of $fee costs at least $least", (row) => {
+  const stake = { ...row, due: toMicro(row.due), fee: toMicro(row.fee) };
+  expect(computeLeastLoss(stake)).toBe(asMicro(row.least));
+});

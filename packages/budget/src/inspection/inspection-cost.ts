@@ -1,5 +1,6 @@
 import { splitFee } from "../fee.ts";
-import type { Micro } from "../money.ts";
+import { asMicro, MICRO, type Micro } from "../money.ts";
+import { asMillionths, computePart } from "./millionths.ts";
 
 /** The amounts by which an inspection costs parties who belong together something, in micro-units. */
 export interface InspectionStake {
@@ -19,4 +20,16 @@ const LEAST_PART_OF_FEE = 10;
  */
 export function countsForParties({ due, fee, platformFeeRate }: InspectionStake): boolean {
   return platformFeeRate === 0 || LEAST_PART_OF_FEE * splitFee(due, platformFeeRate).fee >= fee;
+}
+
+const HALF = asMillionths(MICRO / 2);
+
+/**
+ * Computes the least that the parties of a dispute lose together to the relay once the operator is in charge of it, in
+ * micro-units: the fee for half of the due sum if it stays undecided, or half of the arbitration fee if one of them
+ * gives up. Everything else costs more.
+ */
+export function computeLeastLoss({ due, fee, platformFeeRate }: InspectionStake): Micro {
+  const undecided = splitFee(computePart(due, HALF), platformFeeRate).fee;
+  return asMicro(Math.min(undecided, Math.ceil(fee / 2)));
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { asMicro } from "../money.ts";
 import {
+  getLeastRival,
   hasTooManyRejections,
   isArbiterSuspended,
   isSubmitterSuspended,
@@ -87,7 +88,39 @@ test.each([
     const cases = datesOf(marks, age).map(({ at, isMarked }) => ({
       endedAt: at,
       isPassed: isMarked,
+      leastLoss: asMicro(1),
     }));
-    expect(isArbiterSuspended(cases, NOW)).toBe(suspended);
+    expect(isArbiterSuspended(cases, { now: NOW, leastCost: asMicro(1) })).toBe(suspended);
   },
 );
+
+test.each([
+  ["that cost enough together", [2, 3, 5], 0, true],
+  ["that cost too little", [2, 3, 4], 0, false],
+  ["of which one cost enough", [0, 0, 10], 0, true],
+  ["that were too few, whatever they cost", [10, 10], 0, false],
+  ["that cost nothing, in any number", Array.from({ length: 100 }, () => 0), 0, false],
+  ["that cost enough in the seven days before the newest", [5, 0, 5], 3 * DAY, true],
+  ["that cost enough only with older ones", [5, 0, 5], 3.5 * DAY, false],
+])("an arbiter is judged by passed cases %s", (_title, losses, apart, suspended) => {
+  const cases = losses.map((loss, index) => ({
+    endedAt: NOW - index * apart,
+    isPassed: true,
+    leastLoss: asMicro(loss),
+  }));
+  expect(isArbiterSuspended(cases, { now: NOW, leastCost: asMicro(10) })).toBe(suspended);
+  // Where the operator sets no threshold, a row of passed cases suspends.
+  const isRow = losses.length > 2;
+  expect(isArbiterSuspended(cases, { now: NOW, leastCost: asMicro(0) })).toBe(isRow);
+});
+
+test.each([
+  [1, 1],
+  [9, 1],
+  [10, 10],
+  [2_000_000, 1_000_000],
+  [9_999_999, 1_000_000],
+  [9_000_000_000_000_000, 1_000_000_000_000_000],
+])("a dispute about %i competes for a place with those about at least %i", (due, least) => {
+  expect(getLeastRival(asMicro(due))).toBe(least);
+});

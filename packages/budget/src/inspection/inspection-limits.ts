@@ -1,4 +1,4 @@
-import type { Micro } from "../money.ts";
+import { asMicro, ZERO, type Micro } from "../money.ts";
 
 /** The time for which an agent that lost or let pass too many cases is suspended, in ms. */
 export const SUSPENSION_MS = 7 * 86_400_000;
@@ -62,21 +62,37 @@ function hasLostTooMany(cases: readonly SubmitterCase[], now: number): boolean {
 export interface ArbiterCase {
   readonly endedAt: number;
   readonly isPassed: boolean;
+  /** The least that its parties can lose by it once it passed, in micro-units (`computeLeastLoss`). */
+  readonly leastLoss: Micro;
 }
 
 const MAX_PASSED_IN_A_ROW = 2;
 
 /**
- * Returns whether an arbiter let its last three cases pass, the newest less than seven days ago. `cases`
- * are newest first; those after the third do not count.
+ * Returns whether an arbiter let its last three or more cases pass, the newest less than seven days ago, if those of
+ * the seven days before the newest cost their parties `leastCost` micro-units together. Parties who belong together
+ * lose nothing else, and could otherwise suspend any arbiter by disputes about next to nothing. `cases` are newest
+ * first.
  */
-export function isArbiterSuspended(cases: readonly ArbiterCase[], now: number): boolean {
-  const last = cases.slice(0, MAX_PASSED_IN_A_ROW + 1);
-  const [newest] = last;
-  return (
-    newest !== undefined &&
-    last.length > MAX_PASSED_IN_A_ROW &&
-    last.every(({ isPassed }) => isPassed) &&
-    now < newest.endedAt + SUSPENSION_MS
-  );
+export function isArbiterSuspended(
+  cases: readonly ArbiterCase[],
+  { now, leastCost }: { readonly now: number; readonly leastCost: Micro },
+): boolean {
+  const decidedAt = cases.findIndex(({ isPassed }) => !isPassed);
+  const passed = decidedAt === -1 ? cases : cases.slice(0, decidedAt);
+  const [newest] = passed;
+  if (newest === undefined || passed.length <= MAX_PASSED_IN_A_ROW) return false;
+  const cost = passed
+    .filter(({ endedAt }) => endedAt > newest.endedAt - SUSPENSION_MS)
+    .reduce<number>((sum, { leastLoss }) => sum + leastLoss, ZERO);
+  return cost >= leastCost && now < newest.endedAt + SUSPENSION_MS;
+}
+
+/**
+ * Returns the least sum due, in micro-units, of the disputes that take an arbiter's places from one about `due`: its own
+ * order of magnitude. Disputes about next to nothing would otherwise fill all places of the arbiter that both parties
+ * named, shortly before a valuable case is contested; and compared exactly, ever larger ones would need no place.
+ */
+export function getLeastRival(due: Micro): Micro {
+  return asMicro(10 ** (String(due).length - 1));
 }

@@ -6,6 +6,7 @@ import { listSigningKeys } from "../../agents/keys/key-store.ts";
 import { findAgent } from "../../agents/store.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { areOneAgent } from "../../trust/backing/are-one-agent.ts";
+import { getCostOfLevel } from "../../trust/backing/get-cost-of-level.ts";
 import { listArbiterCases } from "../reading/count-store.ts";
 
 interface ArbiterCheck {
@@ -31,7 +32,9 @@ export async function mayArbitrate(
   if (agent === undefined || agent.revoked_at !== null) return false;
   const listing = parseListing((await findListing(read, arbiterId))?.body);
   if (listing?.arbitrates !== true) return false;
-  if (isArbiterSuspended(await listArbiterCases(read, arbiterId), now)) return false;
+  // To suspend an arbiter must cost parties who belong together as much as to fake a level.
+  const leastCost = await getCostOfLevel(read);
+  if (isArbiterSuspended(await listArbiterCases(read, arbiterId), { now, leastCost })) return false;
   for (const party of new Set(parties)) {
     if (await haveCommonKey(read, { arbiterId, party, ignoresClaims })) return false;
   }

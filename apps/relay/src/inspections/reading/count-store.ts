@@ -1,7 +1,16 @@
-import { ZERO, type ArbiterCase, type InspectionVolume, type SubmitterCase } from "@agent/budget";
+import {
+  computeLeastLoss,
+  ZERO,
+  type ArbiterCase,
+  type InspectionVolume,
+  type Micro,
+  type SubmitterCase,
+} from "@agent/budget";
+import { limits } from "@agent/wire";
 import { compile, param, queryBuilder, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
-import type { InspectionCountRow } from "../../storage/tables/inspections.ts";
+import type { InspectionCountRow, InspectionRow } from "../../storage/tables/inspections.ts";
+import { toStake } from "../terms.ts";
 
 interface OfAgent {
   readonly agent_id: string;
@@ -105,40 +114,52 @@ export async function listSubmitterCases(
   }));
 }
 
-const arbiterCases = compile<OfAgent & { limit: number }>()(
-  sql<{ ended_at: number; is_passed: 0 | 1 }>`
-    select ended_at, is_passed from (
-      select * from (
-        select closed_at as ended_at, 0 as is_passed from inspections
-        where arbiter_id = ${param("agent_id")} and decision is not null and counted = 1
-        order by closed_at desc limit ${param("limit")}) as decided
-      union all
-      select * from (
-        select passed_at, 1 from inspections
-        where passed_by = ${param("agent_id")} and counted = 1
-        order by passed_at desc limit ${param("limit")}) as passed) as cases
-    order by ended_at desc limit ${param("limit")}`,
-);
-
-const COUNTED_ARBITRATIONS = 3;
-
-/** Lists an arbiter's last cases that it decided or let pass, newest first. */
-export async function listArbiterCases(read: Reader, agent_id: string): Promise<ArbiterCase[]> {
-  const rows = await read.all(arbiterCases, { agent_id, limit: COUNTED_ARBITRATIONS });
-  return rows.map(({ ended_at, is_passed }) => ({ endedAt: ended_at, isPassed: is_passed === 1 }));
+interface ArbiterCaseRow extends Pick<InspectionRow, "due" | "fee" | "terms"> {
+  readonly ended_at: number;
+  readonly is_passed: 0 | 1;
 }
 
-const disputeCount = compile<OfAgent>()(
+const arbiterCases = compile<OfAgent & { limit: number }>()(
+  sql<ArbiterCaseRow>`
+    select ended_at, is_passed, due, fee, terms from (
+      select * from (
+        select closed_at as ended_at, 0 as is_passed, due, fee, terms from inspections
+        where arbiter_id = ${param("agent_id")} and decision is not null and counted = 1
+        order by closed_at desc limit 1) as decided
+      union all
+      select * from (
+        select passed_at, 1, due, fee, terms from inspections
+        where passed_by = ${param("agent_id")} and counted = 1
+        order by passed_at desc limit ${param("limit")}) as passed) as cases
+    order by ended_at desc`,
+);
+
+/** Lists the last cases that an arbiter let pass, and the last that it decided, newest first. */
+export async function listArbiterCases(read: Reader, agent_id: string): Promise<ArbiterCase[]> {
+  const rows = await read.all(arbiterCases, { agent_id, limit: limits.arbiterCases });
+  return rows.map((row) => ({
+    endedAt: row.ended_at,
+    isPassed: row.is_passed === 1,
+    leastLoss: computeLeastLoss(toStake(row)),
+  }));
+}
+
+const disputeCount = compile<OfAgent & { least_due: number }>()(
   queryBuilder
     .selectFrom("inspections")
     .select(sql<number>`count(*)`.as("count"))
     .where("arbiter_id", "=", param("agent_id"))
-    .where("state", "=", sql.lit("disputed")),
+    .where("state", "=", sql.lit("disputed"))
+    .where("due", ">=", param("least_due")),
 );
 
-/** Counts the disputes of which an arbiter is in charge. */
-export async function countOpenDisputes(read: Reader, agent_id: string): Promise<number> {
-  return (await read.get(disputeCount, { agent_id }))?.count ?? 0;
+/** Counts the disputes about `least_due` or more of which an arbiter is in charge. */
+export async function countOpenDisputes(
+  read: Reader,
+  agent_id: string,
+  least_due: Micro = ZERO,
+): Promise<number> {
+  return (await read.get(disputeCount, { agent_id, least_due }))?.count ?? 0;
 }
 
 const openCount = compile<OfAgent>()(

@@ -1,4 +1,4 @@
-import { decideInspection, toMillionths, type InspectionEvent } from "@agent/budget";
+import { decideInspection, getLeastRival, toMillionths, type InspectionEvent } from "@agent/budget";
 import {
   hashInspectionStatement,
   type VerdictRecord,
@@ -113,10 +113,11 @@ async function toEvent(
 async function isNamedAvailable(
   tx: Tx,
   { runtime, identity }: MoveServices,
-  { arbiter_id, agent_id, submitter_id, executor_id }: InspectionRow,
+  { arbiter_id, agent_id, submitter_id, executor_id, due }: InspectionRow,
 ): Promise<boolean> {
   if (arbiter_id === identity.relayId) return false;
-  if ((await countOpenDisputes(tx, arbiter_id)) >= limits.arbiterCases) return false;
+  const rivals = await countOpenDisputes(tx, arbiter_id, getLeastRival(due));
+  if (rivals >= limits.arbiterCases) return false;
   const parties = [agent_id, submitter_id, executor_id];
   return mayArbitrate(tx, arbiter_id, { parties, now: runtime.now(), ignoresClaims: true });
 }
