@@ -221,12 +221,12 @@ describe("agents that count as one", () => {
       const own = await createOneOwner();
       const others = { ...(await createParties(t)), boss: own.boss };
       await t.deposit(own.boss, 900);
-      const rejected: Case[] = [];
-      for (let count = 0; count < 21; count += 1) rejected.push(await beginCase(t, others));
-      const further = await createFurther(kind, others, own);
-      for (let count = 0; count < 205; count += 1) {
-        const given = await beginCase(t, further);
-        if (kind !== "open") await giveVerdict(t, given, "accepted");
+      const begin = (count: number, among: Parties) =>
+        Promise.all(Array.from({ length: count }, () => beginCase(t, among)));
+      const rejected = await begin(21, others);
+      const further = await begin(205, await createFurther(kind, others, own));
+      if (kind !== "open") {
+        await Promise.all(further.map((given) => giveVerdict(t, given, "accepted")));
       }
       const ask = async () =>
         (await submitTask(t, own.boss, others.worker, { acceptance: {} })).status;

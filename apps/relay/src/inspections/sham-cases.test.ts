@@ -101,15 +101,20 @@ describe("arbiters that let cases pass", () => {
     expect(await ask()).toBeUndefined();
   });
 
-  test("IS36: many disputes about next to nothing keep no arbiter from a valuable one", async () => {
-    const own = await createOwnWorker(0.000001);
-    for (let buyer = 0; buyer < 6; buyer += 1) {
-      const boss = await createBuyer(t, 1);
-      for (let count = 0; count < 17; count += 1) await beginDispute(t, { ...own, boss });
-    }
-    const waiting = await t.asOperator("GET", "/api/v1/admin/disputes");
-    expect(waiting.body["inspections"]).toHaveLength(2);
-    const valuable = await beginDispute(t, parties);
-    expect((await getCase(t, valuable)).arbiter_id).toBe(parties.arbiter.agentId);
-  });
+  test(
+    "IS36: many disputes about next to nothing keep no arbiter from a valuable one",
+    { timeout: 60_000 },
+    async () => {
+      const own = await createOwnWorker(0.000001);
+      const fillPlaces = async () => {
+        const boss = await createBuyer(t, 1);
+        for (let count = 0; count < 17; count += 1) await beginDispute(t, { ...own, boss });
+      };
+      await Promise.all(Array.from({ length: 6 }, fillPlaces));
+      const waiting = await t.asOperator("GET", "/api/v1/admin/disputes");
+      expect(waiting.body["inspections"]).toHaveLength(2);
+      const valuable = await beginDispute(t, parties);
+      expect((await getCase(t, valuable)).arbiter_id).toBe(parties.arbiter.agentId);
+    },
+  );
 });
