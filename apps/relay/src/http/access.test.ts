@@ -137,6 +137,15 @@ describe("AC2 the operator's token", () => {
     },
   );
 
+  test("an empty Authorization header is 401 with a challenge, like none at all", async () => {
+    const { status, body, headers } = await withHeader("");
+    expect([status, body["code"], headers.get("www-authenticate")]).toEqual([
+      401,
+      "auth.missing",
+      "Bearer",
+    ]);
+  });
+
   test.each(["Basic", "Digest", "bearers"])(
     "G7: credentials of the scheme %s are 401 with a challenge",
     async (scheme) => {

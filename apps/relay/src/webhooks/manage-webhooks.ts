@@ -1,7 +1,9 @@
+import { isUuid } from "@agent/crypto";
 import { limits, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../identity/caller.ts";
+import { refuseField } from "../http/server/validate.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
@@ -33,6 +35,8 @@ export async function createWebhook(
   { url, events }: BodyOf<Operations["createWebhook"]>,
   caller: Caller,
 ): Promise<Answer<Operations["createWebhook"]>> {
+  // Only the operator can name such an id, and no event would ever come to it.
+  if (!isUuid(agent_id)) return refuseField("agentId", "must be a UUID");
   const verdict = egress.checkUrl(url);
   if (!verdict.ok) return refuse("webhook.url_refused", verdict.detail);
   const secret = `whsec_${Buffer.from(runtime.randomBytes(SECRET_BYTES)).toString("base64")}`;

@@ -100,6 +100,26 @@ describe("An agent's webhook", () => {
     expect(() => verifier.verify(changed, headers as Record<string, string>)).toThrow("signature");
   });
 
+  test.each(["x", "__proto__", "%00", "x402:0xabc"])(
+    "the operator's webhook for the path id %s is refused, because no agent can have it",
+    async (id) => {
+      const to = `/api/v1/agents/${id}/webhooks`;
+      expect(await t.asOperator("POST", to, { url, events: everything })).toMatchObject({
+        status: 400,
+        body: { code: "request.invalid", issues: [{ path: "agentId" }] },
+      });
+      const { body } = await t.asOperator("GET", to);
+      expect(body["webhooks"]).toEqual([]);
+    },
+  );
+
+  test("the operator's webhook for an agent is accepted", async () => {
+    const to = path(worker);
+    expect(await t.asOperator("POST", to, { url, events: everything })).toMatchObject({
+      status: 201,
+    });
+  });
+
   test("D13: a webhook of a revoked agent receives nothing more", async () => {
     await subscribe(boss, ["task.completed"]);
     await subscribe(worker, ["task.completed"]);

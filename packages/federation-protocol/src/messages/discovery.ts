@@ -15,7 +15,7 @@ const queryMembers = {
   q: describeAs(v.optional(shortText), "Words that the texts of an agent must contain."),
   limit: describeAs(
     v.optional(count),
-    "The largest number of agents in the answer, at most 200; 200 if absent.",
+    "The largest number of agents in the answer, at most 200; 200 if absent, and 0 counts as 1.",
   ),
 };
 

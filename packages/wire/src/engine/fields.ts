@@ -1,4 +1,4 @@
-import { parseAmount, type AmountCode } from "@agent/budget";
+import { fromMicro, MAX_AMOUNT, parseAmount, type AmountCode } from "@agent/budget";
 import { isJsonObject, isUuid } from "@agent/crypto";
 import * as v from "valibot";
 import { annotateSchema, describeAs } from "./annotate-schema.ts";
@@ -22,9 +22,9 @@ export const id = v.pipe(
   wellFormed,
 );
 
-export const agentId = v.pipe(
-  v.string(),
-  v.check(isUuid, "must be a UUID (version 4, 7 or 8) in lower case"),
+export const agentId = annotateSchema(
+  v.pipe(v.string(), v.check(isUuid, "must be a UUID (version 4, 7 or 8) in lower case")),
+  { pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[478][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$" },
 );
 
 export const publicKey = v.pipe(
@@ -102,7 +102,7 @@ function createAmountSchema(options: { allowZero: boolean }) {
     "money.too_many_decimals": "must have at most 6 decimals",
     "money.too_large": "must be at most 1000000000",
   };
-  return v.pipe(
+  const schema = v.pipe(
     v.number(),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return;
@@ -110,6 +110,9 @@ function createAmountSchema(options: { allowZero: boolean }) {
       if (!parsed.ok) addIssue({ message: amountRules[parsed.code] });
     }),
   );
+  // The decimals are left out: `multipleOf` is computed with floats and would refuse valid amounts.
+  const bounds = options.allowZero ? { minimum: 0 } : { exclusiveMinimum: 0 };
+  return annotateSchema(schema, { ...bounds, maximum: fromMicro(MAX_AMOUNT) });
 }
 
 /** An amount of money in USD: above 0, at most 1e9, at most 6 decimals. */

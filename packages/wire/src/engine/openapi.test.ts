@@ -110,6 +110,23 @@ describe("the OpenAPI document", () => {
     ]);
   });
 
+  test("ids and amounts of a request have the bounds that the relay checks", () => {
+    const members = (body: Operation["body"]) =>
+      (toComponentSchema(body as never) as { properties: Record<string, object> }).properties;
+    const uuid = {
+      type: "string",
+      pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[478][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$",
+    };
+    expect(members(operations.bootstrap.body)).toMatchObject({ agent_id: uuid });
+    expect(members(operations.submitTask.body)).toMatchObject({
+      submitted_by: uuid,
+      max_budget: { type: "number", minimum: 0, maximum: 1_000_000_000 },
+    });
+    expect(members(operations.deposit.body)).toMatchObject({
+      amount: { type: "number", exclusiveMinimum: 0, maximum: 1_000_000_000 },
+    });
+  });
+
   test("a whole number of a query, a body or an answer is called an integer", () => {
     const { after } = Object.fromEntries(
       describedAs(operations.getTask).parameters?.map(({ name, schema }) => [name, schema]) ?? [],

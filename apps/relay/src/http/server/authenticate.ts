@@ -30,7 +30,7 @@ export function createAuthenticator({ operatorTokens, tokens, consoleSessions }:
     header: string | undefined,
     verification?: Verification,
   ): Promise<CallerResult<Refusal>> {
-    if (header === undefined) return refuse("auth.missing");
+    if (header === undefined || header === "") return refuse("auth.missing");
     const bearer = /^Bearer (\S+)$/i.exec(header)?.[1];
     if (bearer === undefined) {
       // A client that sends another scheme must be told the required one (RFC 9110, 11.6.1).

@@ -19,6 +19,7 @@ export const webhooksContract: Contract<
 > = {
   createWebhook: {
     201: (t) => create(t, t.createUnknownAgent().agentId),
+    "request.invalid": (t) => create(t, "no-uuid"),
     "webhook.url_refused": (t) => create(t, t.createUnknownAgent().agentId, "ftp://127.0.0.1/x"),
     "webhook.too_many": async (t) => {
       const { agentId } = t.createUnknownAgent();

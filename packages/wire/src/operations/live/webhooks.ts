@@ -69,7 +69,7 @@ export const webhooks = {
         ),
       }),
     },
-    refusals: ["webhook.url_refused", "webhook.too_many", "agent.revoked"],
+    refusals: ["request.invalid", "webhook.url_refused", "webhook.too_many", "agent.revoked"],
   }),
   listWebhooks: defineOperation({
     ...ownerOperation,

@@ -43,7 +43,7 @@ export const SubmitTaskBody = v.object({
         v.minValue(limits.minTaskTtlMs, `must be at least ${limits.minTaskTtlMs}`),
       ),
     ),
-    "The time until the task expires, in ms; reduced to the maximum of the relay.",
+    "The time until the task expires, in ms, at most the maximum of the relay: 7 days unless it sets another.",
   ),
   step_id: v.optional(id),
   parent_task_id: describeAs(
