@@ -196,6 +196,7 @@ export const timeText = v.pipe(
   v.transform(Number),
   v.number(),
   v.safeInteger(TIME_RULE),
+  v.minValue(0, TIME_RULE),
 );
 
 export const eventNumber = describeAs(

@@ -122,6 +122,10 @@ describe("the OpenAPI document", () => {
       submitted_by: uuid,
       max_budget: { type: "number", minimum: 0, maximum: 1_000_000_000 },
     });
+    expect(members(operations.getSeries.query as never)).toMatchObject({
+      from: { type: "integer", minimum: 0 },
+      step: { type: "integer", minimum: 60_000, maximum: 172_800_000, multipleOf: 60_000 },
+    });
     expect(members(operations.deposit.body)).toMatchObject({
       amount: { type: "number", exclusiveMinimum: 0, maximum: 1_000_000_000 },
     });
