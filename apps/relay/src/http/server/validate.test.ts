@@ -42,6 +42,27 @@ describe("a value that breaks rules", () => {
     });
   });
 
+  test("a body that has as many members of two forms is told the faults of the form that it is closer to", () => {
+    const { body }: Operation = operations.decideDispute;
+    expect(validate(body, { share: "half", reason: "late" })).toMatchObject({
+      issues: [{ path: "share", message: "must be number" }],
+    });
+    const signed = { share: 2, reason: "late", task_id: "x" };
+    expect(validate(body, signed)).toMatchObject({
+      issues: expect.arrayContaining([{ path: "receipt_hash", message: "is required" }]) as unknown,
+    });
+  });
+
+  test("a body without a known member is told the faults of all forms", () => {
+    const forms = v.union([
+      v.object({ share: v.number() }),
+      v.object({ share: v.number(), key: v.string() }),
+    ]);
+    expect(validate(forms, { other: 1 })).toMatchObject({
+      issues: [{ path: "share" }, { path: "share" }, { path: "key" }],
+    });
+  });
+
   test("the refusal of a value lists the first twenty faults and three of them in the text", () => {
     const tags = Array.from({ length: 30 }, () => "");
     const result = validate(schema, { name: "n", tags });

@@ -13,17 +13,25 @@ export function validate(schema: v.GenericSchema | undefined, value: unknown): V
   return refuseIssues((issues ?? result.issues).flatMap(toIssues).slice(0, 20));
 }
 
-/** Returns the option of a union of objects that shares the most members with the value, if it is one. */
+/**
+ * Returns the option of a union of objects that shares the most members with the value, of several the one
+ * that lacks the fewest, if it is one.
+ */
 function findMeantOption(schema: v.GenericSchema, value: unknown): v.GenericSchema | undefined {
   if (!("options" in schema) || typeof value !== "object" || value === null) return undefined;
   const given = Object.keys(value);
   const scored = (schema.options as v.GenericSchema[]).map((option) => {
     const known = "entries" in option ? Object.keys(option.entries as object) : [];
-    return { option, shared: known.filter((key) => given.includes(key)).length };
+    const shared = known.filter((key) => given.includes(key)).length;
+    return { option, shared, lacking: known.length - shared };
   });
   const most = Math.max(...scored.map(({ shared }) => shared));
+  // A value without a known member is as far from one form as from the other.
+  if (most === 0) return undefined;
   const best = scored.filter(({ shared }) => shared === most);
-  return best.length === 1 ? best[0]?.option : undefined;
+  const fewest = Math.min(...best.map(({ lacking }) => lacking));
+  const closest = best.filter(({ lacking }) => lacking === fewest);
+  return closest.length === 1 ? closest[0]?.option : undefined;
 }
 
 /** Builds a refusal for a fault that no schema finds. An empty path means the whole request. */

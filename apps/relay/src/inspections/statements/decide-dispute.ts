@@ -6,8 +6,16 @@ import {
   signDecisionRecord,
   verifyDecisionRecord,
 } from "@agent/receipts";
-import { OperatorDecision, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import {
+  OperatorDecision,
+  operations,
+  refuse,
+  type Answer,
+  type Operations,
+  type Refusal,
+} from "@agent/wire";
 import * as v from "valibot";
+import { validate } from "../../http/server/validate.ts";
 import { mayActFor, type Caller } from "../../identity/caller.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
@@ -35,9 +43,7 @@ export async function decideDispute(
 ): Promise<Answer<Operations["decideDispute"]>> {
   const operatorDecision = readOperatorDecision(path.caller, value);
   const formed =
-    operatorDecision === undefined
-      ? checkStatementForm(DecisionRecordSchema, value)
-      : { ok: true as const };
+    operatorDecision === undefined ? checkDecisionForm(path.caller, value) : { ok: true as const };
   if (!formed.ok) return formed;
   const found = await findReadableInspection(services, path);
   if (!found.ok) return found;
@@ -54,6 +60,13 @@ export async function decideDispute(
     isTaken: (row) => hasStatement(row, statement),
     apply: (tx, row) => applyDecision(tx, services, row, statement),
   });
+}
+
+/** The operator has the choice of two forms, and is told the faults of the one that was meant. */
+function checkDecisionForm(caller: Caller, value: unknown): ReturnType<typeof checkStatementForm> {
+  const { body } = operations.decideDispute;
+  const valid = validate(caller.kind === "master" ? body : DecisionRecordSchema, value);
+  return valid.ok ? checkStatementForm(DecisionRecordSchema, value) : valid;
 }
 
 /** Only the operator decides without a signed statement. */

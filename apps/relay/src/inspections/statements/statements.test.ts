@@ -164,6 +164,20 @@ describe("a signed statement", () => {
     );
   });
 
+  test.each<[string, object, string]>([
+    ["a share of another type", { share: "half", reason: "late" }, "share"],
+    ["a share with seven decimals", { share: 0.1234567, reason: "late" }, "share"],
+    ["a missing reason", { share: 0.5 }, "reason"],
+    ["an unknown member", { share: 0.5, reason: "late", note: "x" }, "note"],
+  ])("the operator's decision with %s is told this fault alone", async (_, ruling, path) => {
+    const given = await beginDispute(t, parties, { named: false });
+    const answer = await t.asOperator("POST", `${given.task.path}/decision`, ruling);
+    expect([answer.status, answer.body["issues"]]).toEqual([
+      400,
+      [expect.objectContaining({ path })],
+    ]);
+  });
+
   test("a signed statement may be carried by the operator for its speaker", async () => {
     const given = await beginDispute(t, parties);
     const statement = signDecision(t, given, 0.75);
