@@ -14,7 +14,7 @@ export function agentTaskTool(work: Work) {
     name: "agent_task",
     description: "Do a task and return the signed execution receipt.",
     risk: 3,
-    input: v.object({
+    input: v.strictObject({
       prompt: v.pipe(
         v.string(),
         v.nonEmpty("must not be empty"),
