@@ -37,7 +37,7 @@ export type { RecommendResult, Recommender, RecommenderOptions } from "./recomme
 export type { CallRefusal, RefusalCode, TransportCode } from "./calls/refusal.ts";
 export { createRelayClient } from "./relay-client.ts";
 export type { Bearer, PerCallOptions, RelayClient, RelayClientOptions } from "./relay-client.ts";
-export { parseRetryAfterMs } from "./calls/retry-after.ts";
+export { getRequestedWaitMs, parseRetryAfterMs } from "./calls/retry-after.ts";
 export type { SendResult } from "./realtime/socket-connection.ts";
 export { looksLikeToken } from "./tokens/parse-token.ts";
 export type { Credentials, DeviceIdentity } from "./tokens/token-source.ts";

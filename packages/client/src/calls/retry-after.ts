@@ -1,5 +1,13 @@
+import { limits } from "@agent/wire";
+
 /** The longest wait accepted, so that an answer cannot stop a caller permanently. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
+
+/**
+ * The relay's own limits end within a minute. A longer wait is that of a proxy in front of it, which does not
+ * know when the relay is back.
+ */
+const MAX_WAIT_MS = limits.rateWindowMs;
 
 const SECONDS = /^\d+$/;
 /** Matches the two forms of a date that name their zone: a day's name, the date and GMT. */
@@ -25,6 +33,15 @@ export function readRetryAfterSeconds(
 ): { readonly retryAfterSeconds?: number } {
   const ms = parseRetryAfterMs(value, now);
   return ms === undefined ? {} : { retryAfterSeconds: Math.ceil(ms / 1_000) };
+}
+
+/** Returns how long to wait in ms before the next attempt after such a refusal, at most a minute. */
+export function getRequestedWaitMs({
+  retryAfterSeconds = 0,
+}: {
+  readonly retryAfterSeconds?: number;
+}): number {
+  return Math.min(retryAfterSeconds * 1_000, MAX_WAIT_MS);
 }
 
 function parseHttpDate(text: string): number {

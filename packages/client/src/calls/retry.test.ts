@@ -61,6 +61,12 @@ describe("retry of temporary failures", () => {
   });
 });
 
+test("E21: retry waits a minute for a proxy that states an hour of maintenance", async () => {
+  const result = await run([busy(503, 3_600)], { timeoutMs: 120_000 });
+  expect(result).toMatchObject({ answer: done, asked: 2 });
+  expect(result.waits[0]).toBeLessThan(60_500);
+});
+
 describe("retry of permanent failures", () => {
   test.each<[string, CallRefusal]>([
     ["refused permanently", refusal("task.not_found", "", 404)],

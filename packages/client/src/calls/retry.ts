@@ -1,6 +1,7 @@
 import { fullJitter } from "./full-jitter.ts";
 import { CALL_TIMEOUT_MS } from "./call.ts";
 import type { Environment } from "../environment.ts";
+import { getRequestedWaitMs } from "./retry-after.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
 import type { PerCallOptions } from "../relay-client.ts";
 
@@ -14,9 +15,9 @@ export interface RetryOptions {
 }
 
 /**
- * Repeats a call that failed temporarily: after `Retry-After` if the relay sends it, and, if `repeatable`
- * (a read, or a call with an idempotency key), also after a lost connection or a server failure. Returns
- * permanent refusals, and the last refusal before the deadline, unchanged.
+ * Repeats a call that failed temporarily: after `Retry-After` (a minute of it at most) if the relay sends it,
+ * and, if `repeatable` (a read, or a call with an idempotency key), also after a lost connection or a server
+ * failure. Returns permanent refusals, and the last refusal before the deadline, unchanged.
  */
 export async function retry<T extends { readonly ok: true }>(
   attempt: () => Promise<T | CallRefusal>,
@@ -28,8 +29,7 @@ export async function retry<T extends { readonly ok: true }>(
     const answer = await attempt();
     if (answer.ok || !isRetryable(answer, repeatable)) return answer;
     const waitMs =
-      (answer.retryAfterSeconds ?? 0) * 1_000 +
-      fullJitter(failures, BACKOFF, environment.randomBytes);
+      getRequestedWaitMs(answer) + fullJitter(failures, BACKOFF, environment.randomBytes);
     if (environment.now() + waitMs >= deadline) return answer;
     await sleep(waitMs, retryOptions);
     if (signal?.aborted === true) return refusal("network.aborted", "The call was aborted");

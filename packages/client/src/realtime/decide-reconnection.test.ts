@@ -20,6 +20,7 @@ describe("decideReconnection", () => {
     ["close code 4429, after its window of 10 s", { code: 4_429, readyForMs: 5_000 }, 10_499],
     ["status 503 with Retry-After", { status: 503, retryAfterSeconds: 5 }, 5_499],
     ["status 429 with Retry-After", { status: 429, retryAfterSeconds: 60 }, 60_499],
+    ["E21: an hour of maintenance of a proxy", { status: 503, retryAfterSeconds: 3_600 }, 60_499],
   ])("decideReconnection connects again after %s", (_, end, inMs) => {
     expect(decide(end)).toMatchObject({ retry: true, inMs });
   });

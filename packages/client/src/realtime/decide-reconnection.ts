@@ -1,5 +1,6 @@
 import { limits, socketClose } from "@agent/wire";
 import { fullJitter } from "../calls/full-jitter.ts";
+import { getRequestedWaitMs } from "../calls/retry-after.ts";
 
 const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
 /** After a connection of at least this duration the backoff starts again. */
@@ -44,9 +45,7 @@ export function decideReconnection(
   const rejections = rejected ? before.rejections + 1 : 0;
   if (rejections >= MAX_REJECTIONS) return { retry: false };
   const floorMs =
-    end.code === socketClose.tooManyMessages
-      ? limits.socketWindowMs
-      : (end.retryAfterSeconds ?? 0) * 1_000;
+    end.code === socketClose.tooManyMessages ? limits.socketWindowMs : getRequestedWaitMs(end);
   return {
     retry: true,
     inMs: floorMs + fullJitter(attempts, BACKOFF, randomBytes),
