@@ -21,7 +21,7 @@ const FINAL_STATUSES: ReadonlySet<string> = new Set<TaskStatus>([
 
 /**
  * Polls a task until it is finished. Refused with `delegation.timed_out` at the deadline, with
- * `task.not_found` if the task expired, and with every permanent refusal of a poll.
+ * `task.not_found` if the task expired, and with every permanent refusal by the relay.
  */
 export async function awaitTask(
   client: RelayClient,
@@ -32,7 +32,10 @@ export async function awaitTask(
   let lastStatus = "pending";
   for (;;) {
     const polledAt = environment.now();
-    const answer = await retry(() => poll(client, task, retryOptions), true, retryOptions);
+    const answer = await retry(() => poll(client, task, retryOptions), true, {
+      ...retryOptions,
+      isPassing: isNotOfRelay,
+    });
     if (!answer.ok) return answer;
     const { status } = answer.body.task;
     if (FINAL_STATUSES.has(status)) return { ok: true, ...answer.body };
@@ -45,6 +48,12 @@ export async function awaitTask(
     lastStatus = status;
   }
 }
+
+/**
+ * Returns whether an answer is not one of a relay, such as the page of a proxy whose relay restarts. The task
+ * is paid all the same, so its result is still waited for.
+ */
+const isNotOfRelay = ({ code }: CallRefusal): boolean => code.startsWith("response.");
 
 /** Sends one long poll, which lasts for the remaining time, at most 60 s. */
 function poll(

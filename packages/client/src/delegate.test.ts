@@ -319,6 +319,16 @@ describe("A12: a delegation without a budget", () => {
   });
 });
 
+test.each([404, 403, 200])(
+  "E22: delegate waits for a submitted task when a proxy answers polls with its own page and %i",
+  async (status) => {
+    const page = { status, body: "<h1>The relay restarts</h1>" };
+    const poll = `GET /agent/${worker.agentId}/task/${TASK}`;
+    const { delegated } = await run({ ...completed, before: { [poll]: [page, page] } });
+    expect(delegated).toMatchObject({ ok: true, receipt: { result: "3" } });
+  },
+);
+
 describe("a submission whose answer is lost", () => {
   const path = `POST /agent/${worker.agentId}/task`;
   const failed = () => ({ ...completed, before: { [path]: [{ status: 502, body: "" }] } });

@@ -14,6 +14,9 @@ export interface RetryOptions {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Decides whether a refusal is repeated that is permanent for other calls. */
+type IsPassing = (refusal: CallRefusal) => boolean;
+
 /**
  * Repeats a call that failed temporarily: after `Retry-After` (a minute of it at most) if the relay sends it,
  * and, if `repeatable` (a read, or a call with an idempotency key), also after a lost connection or a server
@@ -22,12 +25,13 @@ export interface RetryOptions {
 export async function retry<T extends { readonly ok: true }>(
   attempt: () => Promise<T | CallRefusal>,
   repeatable: boolean,
-  retryOptions: RetryOptions,
+  { isPassing = () => false, ...retryOptions }: RetryOptions & { readonly isPassing?: IsPassing },
 ): Promise<T | CallRefusal> {
   const { deadline, environment, signal } = retryOptions;
   for (let failures = 0; ; failures++) {
     const answer = await attempt();
-    if (answer.ok || !isRetryable(answer, repeatable)) return answer;
+    if (answer.ok) return answer;
+    if (!isRetryable(answer, repeatable) && !isPassing(answer)) return answer;
     const waitMs =
       getRequestedWaitMs(answer) + fullJitter(failures, BACKOFF, environment.randomBytes);
     if (environment.now() + waitMs >= deadline) return answer;

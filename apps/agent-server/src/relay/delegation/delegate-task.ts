@@ -63,6 +63,8 @@ export function createDelegateTask(parts: {
       ...(task.submittedBy !== undefined && { excludeAgents: [task.submittedBy] }),
       timeoutMs,
       signal,
+      // A submission whose answer is lost is sent again, and creates no second task.
+      idempotencyKey: tokenId,
     });
     count(delegated.ok && delegated.receipt.status === "completed");
     if (delegated.ok) {
