@@ -1,9 +1,15 @@
+import { BoundedMap } from "@agent/crypto";
 import type { Runtime } from "../../runtime.ts";
 import type { ListedTask } from "./task-receiver.ts";
 import type { SendMessage } from "../delivery/paced-send.ts";
 
-/** A claim without an answer by then is dropped; the relay offers the task again. */
+/** A claim without an answer by then no longer counts as open, so that other tasks are claimed. */
 const ANSWER_TIMEOUT_MS = 10_000;
+/**
+ * The claims that may still be granted late. The relay keeps the lease of a granted claim for as long as the
+ * socket is open, so a task that was forgotten meanwhile would stay undone until it expires.
+ */
+const MAX_LATE_CLAIMS = 100;
 /** The delay before a claim that could not be sent is tried again. */
 const RETRY_DELAY_MS = 1_000;
 
@@ -13,7 +19,7 @@ const RETRY_DELAY_MS = 1_000;
 export interface Claims {
   /** Sends a claim; returns false without a socket, because then no relay can be asked. */
   send(task: ListedTask): boolean;
-  /** Ends the claim of this task and returns the task if there was one. */
+  /** Ends the claim of this task, also a late one, and returns the task if there was one. */
   end(taskId: string): ListedTask | undefined;
   has(taskId: string): boolean;
   stop(): void;
@@ -28,12 +34,15 @@ export function createClaims(parts: {
 }): Claims {
   const { send, onExpired, runtime } = parts;
   const open = new Map<string, { readonly task: ListedTask; readonly cancel: () => void }>();
+  const late = new BoundedMap<string, ListedTask>(MAX_LATE_CLAIMS);
 
   function end(taskId: string): ListedTask | undefined {
     const claim = open.get(taskId);
+    const task = claim?.task ?? late.get(taskId);
     claim?.cancel();
     open.delete(taskId);
-    return claim?.task;
+    late.delete(taskId);
+    return task;
   }
 
   return {
@@ -43,6 +52,7 @@ export function createClaims(parts: {
       if (!sent.ok && sent.code === "socket.not_ready") return false;
       const cancel = runtime.schedule(sent.ok ? ANSWER_TIMEOUT_MS : RETRY_DELAY_MS, () => {
         open.delete(id);
+        if (sent.ok) late.set(id, task);
         onExpired(sent.ok ? undefined : task);
       });
       open.set(id, { task, cancel });
@@ -52,6 +62,7 @@ export function createClaims(parts: {
     has: (taskId) => open.has(taskId),
     stop() {
       for (const id of open.keys()) end(id);
+      for (const [id] of late) end(id);
     },
     get size() {
       return open.size;

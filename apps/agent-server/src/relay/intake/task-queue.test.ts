@@ -36,14 +36,46 @@ test("a task is claimed once, runs when granted, and then frees a slot for the n
   expect(sent()).toEqual(['["claim","9"]']);
 });
 
-test("a claim without an answer expires after 10 s, and a later grant runs no task", async () => {
-  const { clock, queue, finish, sent } = newQueue();
+test("a claim without an answer frees its slot after 10 s, and its task is claimed when offered again", async () => {
+  const { clock, queue, sent } = newQueue();
+  queue.take(task("a"));
+  await clock.advance(10_000);
+  queue.take(task("a"));
+  expect(sent()).toEqual(['["claim","a"]', '["claim","a"]']);
+});
+
+test("A18: a task whose claim is granted after 10 s runs once, because the relay keeps its lease", async () => {
+  const { clock, queue, finish } = newQueue();
   queue.take(task("a"));
   await clock.advance(10_000);
   queue.claimed("a");
+  expect([...finish.keys()]).toEqual(["a"]);
+  finish.clear();
+  queue.claimed("a");
   expect(finish.size).toBe(0);
+});
+
+test("A18: a task that runs without a socket runs no second time for a late grant of its claim", async () => {
+  let isReady = true;
+  const { clock, queue, finish } = newQueue(() =>
+    isReady ? { ok: true } : { ok: false, code: "socket.not_ready" },
+  );
   queue.take(task("a"));
-  expect(sent()).toEqual(['["claim","a"]', '["claim","a"]']);
+  await clock.advance(10_000);
+  isReady = false;
+  queue.take(task("a"));
+  finish.clear();
+  queue.claimed("a");
+  expect(finish.size).toBe(0);
+});
+
+test("a refused claim that was late is not granted any more", async () => {
+  const { clock, queue, finish } = newQueue();
+  queue.take(task("a"));
+  await clock.advance(10_000);
+  queue.refused("a");
+  queue.claimed("a");
+  expect(finish.size).toBe(0);
 });
 
 test("a claim that the socket cannot send is sent a second later", async () => {

@@ -75,7 +75,8 @@ export function createTaskQueue(parts: {
     },
     claimed(taskId) {
       const task = claims.end(taskId);
-      if (task !== undefined) void run(task);
+      // A claim may be granted twice, or late, when its task has begun without a socket.
+      if (task !== undefined && !running.has(taskId)) void run(task);
     },
     refused: (taskId) => void claims.end(taskId),
     drop(taskId) {

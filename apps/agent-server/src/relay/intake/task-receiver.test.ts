@@ -216,6 +216,17 @@ describe("B2: a claimed task with a requested cancel", () => {
     expect(sent).toEqual(["release t"]);
   });
 
+  test("A18: a task is refused as soon as the socket accepts messages again", async () => {
+    const full = { ok: false, code: "socket.backlogged" } as const;
+    const answers: SendResult[] = [{ ok: true }, full, full];
+    const { claimed, clock, end, intake, sent } = newIntake(() => answers.shift() ?? { ok: true });
+    intake.receiveTask(task("t"));
+    claimed("t");
+    await end("t", { ok: false, error: "no" });
+    await clock.advance(5_000);
+    expect(sent).toEqual(["claim t", "refuse t"]);
+  });
+
   test("B2: a running task reports progress at least every 20 seconds", async () => {
     const { claimed, clock, intake, sent } = newIntake();
     intake.receiveTask(task("t"));

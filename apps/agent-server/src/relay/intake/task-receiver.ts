@@ -1,4 +1,9 @@
-import type { ListedTask as ListedTaskAnswer, Received, ServerMessage } from "@agent/wire";
+import type {
+  ClientMessage,
+  ListedTask as ListedTaskAnswer,
+  Received,
+  ServerMessage,
+} from "@agent/wire";
 import type { NewWork, Work } from "../../execution/work.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { SendMessage } from "../delivery/paced-send.ts";
@@ -46,17 +51,17 @@ export function createTaskReceiver(parts: TaskReceiverParts): TaskReceiver {
     }
   }
 
-  /** Confirms the cancel of a task; repeated until it is sent, because the relay waits for it. */
-  function release(id: string): void {
-    const sent = send({ type: "release", task_id: id });
+  /** Gives a task back; repeated until it is sent, because the relay waits for it while the socket is open. */
+  function giveBack(message: Extract<ClientMessage, { type: "release" | "refuse" }>): void {
+    const sent = send(message);
     if (!sent.ok && sent.code !== "socket.not_ready" && !queue.stopped) {
-      runtime.schedule(RETRY_DELAY_MS, () => release(id));
+      runtime.schedule(RETRY_DELAY_MS, () => giveBack(message));
     }
   }
 
-  function refuse(id: string, reason: string): void {
-    send({ type: "refuse", task_id: id, reason });
-  }
+  /** Confirms the cancel of a task. */
+  const release = (id: string) => giveBack({ type: "release", task_id: id });
+  const refuse = (id: string, reason: string) => giveBack({ type: "refuse", task_id: id, reason });
 
   return {
     receiveTask: (task) => queue.take(task),
