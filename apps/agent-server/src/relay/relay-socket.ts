@@ -1,6 +1,7 @@
 import { connectSocket, type AgentSocket, type SendResult } from "@agent/client";
 import type { ClientMessage, ServerMessage } from "@agent/wire";
 import type { Runtime } from "../runtime.ts";
+import { createFaultLog } from "./fault-log.ts";
 import type { Membership } from "./membership/join-relay.ts";
 import { NOT_JOINED_REFUSAL } from "./membership/maintain-membership.ts";
 
@@ -26,6 +27,10 @@ export function createRelaySocket(parts: {
 }): RelaySocket {
   const { url, agentId, membership, onReady, onMessage, onDown, onRefused, runtime } = parts;
   let socket: AgentSocket | undefined;
+  const faults = {
+    down: createFaultLog(runtime.log, "info", "socket.down"),
+    refused: createFaultLog(runtime.log, "warn", "socket.refused"),
+  };
 
   return {
     openSocket() {
@@ -38,18 +43,21 @@ export function createRelaySocket(parts: {
         bearer: async () => membership()?.client.getBearer("socket") ?? NOT_JOINED_REFUSAL,
         onMessage(message) {
           if (message.type === "ready") {
+            const ended = Object.values(faults).filter((fault) => fault.clear());
+            if (ended.length > 0) runtime.log("info", "socket.up");
             onReady(isReconnect);
             isReconnect = false;
           }
           onMessage(message);
         },
-        onDisconnect({ code, retryInMs }) {
+        onDisconnect({ code, status, reason, retryInMs }) {
           isReconnect = true;
           onDown();
-          runtime.log("info", "socket.down", { code, retry_in_ms: Math.round(retryInMs) });
+          const retry_in_ms = Math.round(retryInMs);
+          faults.down.note({ code, status }, { ...(reason !== "" && { reason }), retry_in_ms });
         },
         onRefused({ code, status }) {
-          runtime.log("warn", "socket.refused", { code, status });
+          faults.refused.note({ code, status });
           onRefused();
         },
       });

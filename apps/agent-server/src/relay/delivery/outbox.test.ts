@@ -52,6 +52,7 @@ function outboxOf(answers: Answers, unanswered?: keyof Answers) {
   const tries: number[] = [];
   const posted: string[] = [];
   const events: string[] = [];
+  const levels: string[] = [];
   function answer(document: "receipt" | "ledger"): SendReceiptResult {
     posted.push(document);
     const given = answers[document] ?? [];
@@ -69,7 +70,10 @@ function outboxOf(answers: Answers, unanswered?: keyof Answers) {
     },
     store,
     runtime: {
-      ...createSystemRuntime((_, event) => events.push(event)),
+      ...createSystemRuntime((level, event) => {
+        events.push(event);
+        levels.push(`${level} ${event}`);
+      }),
       now: clock.now,
       schedule: clock.schedule,
       // The maximum of each jitter, so that the waits are the longest possible.
@@ -86,7 +90,18 @@ function outboxOf(answers: Answers, unanswered?: keyof Answers) {
     void outbox.deliver(work, "target");
     await clock.advance(0);
   };
-  return { clock, deliver, deliverWithLedger, events, posted, stored, outbox, store, tries };
+  return {
+    clock,
+    deliver,
+    deliverWithLedger,
+    events,
+    levels,
+    posted,
+    stored,
+    outbox,
+    store,
+    tries,
+  };
 }
 
 describe("a receipt is posted", () => {
@@ -132,6 +147,14 @@ describe("a receipt is posted", () => {
     await deliver("u");
     expect(tries).toHaveLength(2);
   });
+});
+
+test("H26: receipts that a relay does not take for a day are one line of the log", async () => {
+  const { clock, deliver, levels } = outboxWith(refusal(403, "response.malformed"));
+  await deliver("t");
+  await deliver("u");
+  await clock.advance(24 * 60 * 60_000);
+  expect(levels.filter((line) => !line.startsWith("debug"))).toEqual(["warn receipt.retry"]);
 });
 
 describe("a refusal", () => {

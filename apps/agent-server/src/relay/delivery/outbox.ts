@@ -3,10 +3,11 @@ import { withDeadline } from "../../execution/deadline.ts";
 import type { SignedWork } from "../../execution/sign-work.ts";
 import type { DeliverWork } from "../../execution/work.ts";
 import type { Runtime } from "../../runtime.ts";
+import { createDeliveryFaults } from "./post-until-decided.ts";
 import { createPauses } from "./pauses.ts";
 import type { ReceiptSender } from "./receipt-sender.ts";
 import type { PendingReceipt, ReceiptStore } from "./receipt-store.ts";
-import { startDelivery, type Delivery, type DeliveryParts } from "./start-delivery.ts";
+import { startDelivery, type Delivery } from "./start-delivery.ts";
 
 export interface Outbox {
   /**
@@ -46,14 +47,10 @@ export function createOutbox({
   const pauses = createPauses(runtime);
   const ledgerAttempts = new AbortController();
   let stopped = false;
-  const parts: DeliveryParts = {
-    sender,
-    store,
-    pauses,
-    ledgerSignal: ledgerAttempts.signal,
-    isStopped: () => stopped,
-    runtime,
-  };
+  const faults = createDeliveryFaults(runtime);
+  const ledgerSignal = ledgerAttempts.signal;
+  const isStopped = () => stopped;
+  const parts = { sender, store, pauses, faults, ledgerSignal, isStopped, runtime };
 
   function start(
     pendingReceipt: PendingReceipt,
@@ -62,7 +59,10 @@ export function createOutbox({
     const { task_id: taskId } = pendingReceipt.receipt;
     const delivery = startDelivery(pendingReceipt, options, parts);
     pending.set(taskId, delivery);
-    void delivery.ended.then(() => pending.delete(taskId));
+    void delivery.ended.then(() => {
+      pending.delete(taskId);
+      if (pending.size === 0) faults.receipt.clear();
+    });
     return delivery;
   }
 

@@ -1,5 +1,6 @@
 import type { CallRefusal } from "@agent/client";
 import type { Runtime } from "../../runtime.ts";
+import { createFaultLog, type FaultLog } from "../fault-log.ts";
 import { isFinalRefusal } from "../is-final-refusal.ts";
 import { retryDelayMs } from "../retry-delay.ts";
 import type { Pauses } from "./pauses.ts";
@@ -13,9 +14,21 @@ export interface Document {
   readonly onDecided?: () => void;
 }
 
+/** The faults of deliveries, which share them because they fail together while the relay is away. */
+export type DeliveryFaults = Readonly<Record<Document["name"], FaultLog>>;
+
+export function createDeliveryFaults({ log }: Pick<Runtime, "log">): DeliveryFaults {
+  return {
+    receipt: createFaultLog(log, "warn", "receipt.retry"),
+    // Ledgers also wait for their own pace.
+    ledger: createFaultLog(log, "debug", "ledger.retry"),
+  };
+}
+
 interface PostOptions {
   readonly taskId: string;
   readonly pauses: Pauses;
+  readonly faults: DeliveryFaults;
   readonly isStopped: () => boolean;
   readonly runtime: Runtime;
 }
@@ -32,7 +45,7 @@ const MAX_LATE_ATTEMPTS = 60;
  */
 export async function postUntilDecided(
   documents: readonly Document[],
-  { taskId, pauses, isStopped, runtime }: PostOptions,
+  { taskId, pauses, faults, isStopped, runtime }: PostOptions,
 ): Promise<boolean> {
   const undecided = new Set(documents);
   let lateAttempts = 0;
@@ -40,7 +53,7 @@ export async function postUntilDecided(
     let refusal: CallRefusal | undefined;
     for (const document of undecided) {
       const answer = await document.post();
-      logAnswer(answer, { name: document.name, taskId, runtime });
+      logAnswer(answer, { name: document.name, taskId, faults, runtime });
       if (answer.ok || isFinalRefusal(answer)) {
         undecided.delete(document);
         document.onDecided?.();
@@ -62,12 +75,17 @@ export async function postUntilDecided(
 
 function logAnswer(
   answer: SendReceiptResult,
-  { name, taskId, runtime }: Pick<Document, "name"> & Pick<PostOptions, "taskId" | "runtime">,
+  {
+    name,
+    taskId,
+    faults,
+    runtime,
+  }: Pick<Document, "name"> & Pick<PostOptions, "taskId" | "faults" | "runtime">,
 ): void {
   const { status } = answer;
   const fields = { correlationId: taskId, status };
   if (answer.ok) return runtime.log("info", `${name}.delivered`, fields);
   const { code } = answer;
   if (isFinalRefusal(answer)) runtime.log("error", `${name}.refused`, { ...fields, code });
-  else runtime.log("debug", `${name}.retry`, { ...fields, code });
+  else faults[name].note(answer, { correlationId: taskId });
 }

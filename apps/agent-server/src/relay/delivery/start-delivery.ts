@@ -1,6 +1,6 @@
 import type { Runtime } from "../../runtime.ts";
 import type { Pauses } from "./pauses.ts";
-import { postUntilDecided, type Document } from "./post-until-decided.ts";
+import { postUntilDecided, type DeliveryFaults, type Document } from "./post-until-decided.ts";
 import type { ReceiptSender } from "./receipt-sender.ts";
 import type { PendingReceipt, ReceiptStore } from "./receipt-store.ts";
 
@@ -21,6 +21,7 @@ export interface DeliveryParts {
   readonly sender: Pick<ReceiptSender, "post" | "postLedger">;
   readonly store: Pick<ReceiptStore, "delete">;
   readonly pauses: Pauses;
+  readonly faults: DeliveryFaults;
   /** Ends the attempts to post ledgers. */
   readonly ledgerSignal: AbortSignal;
   readonly isStopped: () => boolean;

@@ -15,12 +15,16 @@ afterAll(() => relay.stop());
 
 /** A member of the relay whose requests to a path can be made to fail. */
 function newMember(syncIntervalMs: number) {
-  const failing = { path: "", status: 503 };
+  const failing: { path: string; status: number; code?: string } = { path: "", status: 503 };
   /** Replaces the identity that the relay states. */
   const stating: { relay?: object } = {};
   const asked: string[] = [];
   const events: string[] = [];
-  const log: Log = (_, event) => void events.push(event);
+  const lines: string[] = [];
+  const log: Log = (level, event) => {
+    events.push(event);
+    if (level !== "debug") lines.push(`${level} ${event}`);
+  };
   const runtime = {
     ...createSystemRuntime(log),
     fetch: (async (input, init) => {
@@ -31,7 +35,7 @@ function newMember(syncIntervalMs: number) {
         return Response.json({ ...(info as object), ...stating.relay });
       }
       return pathname === failing.path
-        ? new Response(null, { status: failing.status })
+        ? Response.json({ code: failing.code, message: "" }, { status: failing.status })
         : fetch(input, init);
     }) satisfies typeof fetch,
   };
@@ -61,10 +65,10 @@ function newMember(syncIntervalMs: number) {
   );
   /** Refuses the socket of the member, and its heartbeats as well. */
   function refuse(): void {
-    Object.assign(failing, { path: heartbeatPath, status: 403 });
+    Object.assign(failing, { path: heartbeatPath, status: 401, code: "auth.expired_token" });
     member.handleSocketRefused();
   }
-  return { asked, events, failing, heartbeats, identity, member, refuse, stating };
+  return { asked, events, failing, heartbeats, identity, lines, member, refuse, stating };
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -187,5 +191,44 @@ describe("a refused member", () => {
     }
     expect(member.membership()).toBeDefined();
     member.stop();
+  });
+});
+
+describe("H26: the log of a member whose relay is away for long", () => {
+  const repeated = async (events: readonly string[], event: string) =>
+    until(() => events.filter((one) => one === event).length >= 5);
+
+  test("H26: heartbeats that fail alike are one line, and so is their end", async () => {
+    const { events, failing, lines, member } = newMember(20);
+    await member.start("http://127.0.0.1:1/mcp");
+    lines.length = 0;
+    Object.assign(failing, { path: heartbeatPath, status: 502 });
+    await repeated(events, "relay.heartbeat_failed");
+    failing.path = "";
+    await until(() => events.includes("relay.reached_again"));
+    member.stop();
+    expect(lines).toEqual(["warn relay.heartbeat_failed", "info relay.reached_again"]);
+  });
+
+  test("H26: attempts to join that fail alike are one line", async () => {
+    const { events, failing, lines, member } = newMember(20);
+    Object.assign(failing, { path: relayPath, status: 502 });
+    await member.start("http://127.0.0.1:1/mcp");
+    await until(() => events.length >= 3);
+    failing.path = "";
+    await until(() => member.membership() !== undefined);
+    member.stop();
+    expect(lines).toEqual(["warn relay.join_failed", "info relay.joined"]);
+  });
+
+  test("H26: announcements that fail alike are one line", async () => {
+    const { events, failing, lines, member } = newMember(20);
+    await member.start("http://127.0.0.1:1/mcp");
+    lines.length = 0;
+    failing.path = registerPath;
+    member.handleAccepted(true);
+    await repeated(events, "relay.announce_failed");
+    member.stop();
+    expect(lines).toEqual(["warn relay.announce_failed"]);
   });
 });

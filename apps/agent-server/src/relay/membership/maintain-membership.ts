@@ -1,5 +1,6 @@
 import type { CallRefusal } from "@agent/client";
 import type { AttemptCounter } from "../../gradient/counts.ts";
+import { createFaultLog } from "../fault-log.ts";
 import { createJoinCycle } from "./join-cycle.ts";
 import type { RelayPin } from "../check-relay-pins.ts";
 import {
@@ -53,6 +54,12 @@ export function maintainMembership(
   let hasAskedAtOnce = false;
   const cycle = createJoinCycle({ run: syncOrJoin, intervalMs: options.syncIntervalMs, runtime });
 
+  const { log } = runtime;
+  const faults = {
+    join: createFaultLog(log, "warn", "relay.join_failed"),
+    heartbeat: createFaultLog(log, "warn", "relay.heartbeat_failed"),
+    announcement: createFaultLog(log, "warn", "relay.announce_failed"),
+  };
   const named: readonly RelayPin[] =
     options.relayKey === undefined ? [] : [{ publicKey: options.relayKey }];
 
@@ -67,14 +74,14 @@ export function maintainMembership(
   async function tryToJoin(): Promise<JoinResult> {
     const result = await joinPinned();
     if (!result.ok) {
-      const { code, status, message } = result;
-      runtime.log("warn", "relay.join_failed", { url: options.url, code, status, reason: message });
+      faults.join.note(result, { url: options.url, reason: result.message });
       return result;
     }
     isPublished = true;
     isSocketRefused = false;
     membership = result.membership;
-    runtime.log("info", "relay.joined", { relay_id: membership.relay.relayId });
+    for (const fault of Object.values(faults)) fault.clear();
+    log("info", "relay.joined", { relay_id: membership.relay.relayId });
     on.joined();
     return result;
   }
@@ -87,8 +94,8 @@ export function maintainMembership(
     if (membership === undefined) return;
     const answer = await publishProfile(membership.client, { ...options, endpointUrl });
     isPublished = answer.ok;
-    if (answer.ok) return;
-    runtime.log("warn", "relay.announce_failed", { code: answer.code, status: answer.status });
+    if (answer.ok) return void faults.announcement.clear();
+    faults.announcement.note(answer);
     if (!UNKNOWN_AGENT_CODES.has(answer.code)) return;
     membership = undefined;
     syncAtOnce();
@@ -103,10 +110,12 @@ export function maintainMembership(
     const heartbeat = await current.client.heartbeat({ body: { agent_id: identity.agentId } });
     on.heartbeats.record(heartbeat.ok);
     if (!heartbeat.ok && isRejected(heartbeat)) {
-      runtime.log("warn", "relay.forgot_agent", { code: heartbeat.code });
+      log("warn", "relay.forgot_agent", { code: heartbeat.code });
       membership = undefined;
       return;
     }
+    if (!heartbeat.ok) faults.heartbeat.note(heartbeat, { reason: heartbeat.message });
+    else if (faults.heartbeat.clear()) log("info", "relay.reached_again");
     if (heartbeat.ok && isSocketRefused) {
       isSocketRefused = false;
       on.retrySocket();
