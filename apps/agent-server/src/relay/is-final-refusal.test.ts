@@ -14,6 +14,9 @@ test.each([
   ["response.malformed", 200, false],
   ["response.malformed", 404, false],
   ["response.too_large", 400, false],
+  // Both a proxy and a later version of the relay answer with codes that this version does not know.
+  ["Forbidden", 403, false],
+  ["moon.too_low", 409, false],
 ])("a refusal with code %s and status %i is final: %s", (code, status, expected) => {
   expect(isFinalRefusal({ code, status })).toBe(expected);
 });

@@ -182,6 +182,17 @@ describe("a refused member", () => {
     member.stop();
   });
 
+  test("E23: a member whose socket and heartbeat get the page of a proxy keeps its membership", async () => {
+    const { events, failing, member } = newMember(20);
+    await member.start("http://127.0.0.1:1/mcp");
+    Object.assign(failing, { path: heartbeatPath, status: 404 });
+    member.handleSocketRefused();
+    await until(() => events.filter((event) => event === "relay.heartbeat_failed").length >= 3);
+    expect(events).not.toContain("relay.forgot_agent");
+    expect(member.membership()).toBeDefined();
+    member.stop();
+  });
+
   test("a member behind such a proxy tries its socket again after each interval", async () => {
     const { events, member } = newMember(20);
     await member.start("http://127.0.0.1:1/mcp");

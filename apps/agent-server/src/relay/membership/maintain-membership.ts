@@ -124,8 +124,9 @@ export function maintainMembership(
     await on.synced(current);
   }
 
-  /** A relay that refuses the socket as well has lost or revoked this agent. */
+  /** A relay that refuses the socket as well has lost or revoked this agent; the page of a proxy says nothing. */
   function isRejected({ code, status }: CallRefusal): boolean {
+    if (code.startsWith("response.")) return false;
     return UNKNOWN_AGENT_CODES.has(code) || (isSocketRefused && ACCESS_STATUSES.has(status));
   }
 
