@@ -138,7 +138,7 @@ describe("a task that cannot be done ends in a signed failed receipt", () => {
 
   test("a task past the delegator's shorter limit ends as failed", async () => {
     const receipt = await runner(createHangingTool())({ wallClockMs: 20 });
-    expect(receipt.result).toBe("The task did not finish within 20 ms");
+    expect(receipt.result).toBe("The task did not finish within 15 ms");
   });
 
   test("a task that is cancelled before or while it runs ends as failed", async () => {

@@ -22,6 +22,9 @@ import { createToolbox } from "./tool-access/toolbox.ts";
 import { WorkWithdrawn } from "./abort-reasons.ts";
 import { WorkPostponed } from "./work-postponed.ts";
 
+/** The time for which a claim is on its way to this agent, and its receipt on the way back. */
+const MAX_TRANSFER_MS = 5_000;
+
 export interface TaskRunnerParts {
   readonly identity: Identity;
   readonly deviceId: () => string;
@@ -76,7 +79,7 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
       parts.signsLedgers === true && task.relayTaskId !== undefined
         ? createTimeline(task.relayTaskId, runtime.now)
         : undefined;
-    const ms = Math.min(parts.taskTimeoutMs, task.wallClockMs ?? Infinity);
+    const ms = Math.min(parts.taskTimeoutMs, calculateWorkTime(task.wallClockMs ?? Infinity));
 
     const timed = await withDeadline({ runtime, ms, cancel }, async (signal) => {
       const delegate =
@@ -131,6 +134,14 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     await parts.recordSigned?.(hashReceipt(signed.receipt));
     return signed;
   }
+}
+
+/**
+ * Returns how long a task may work of the time after which its relay ends the claim. The rest is for the
+ * receipt of work that was stopped: a late one makes this agent a no-show.
+ */
+function calculateWorkTime(wallClockMs: number): number {
+  return Math.floor(wallClockMs - Math.min(MAX_TRANSFER_MS, wallClockMs / 4));
 }
 
 /** Returns the tools behind a capability. The owner may also require a tool by its name. */

@@ -50,7 +50,9 @@ export function createRunningTasks(parts: {
         if (!checked.ok) throw new WorkPostponed("The delegation token cannot be checked now");
         const { refusal, ...rights } = checked.rights;
         const options = { caller, cancel, ...(refusal !== undefined && { refusal }) };
-        return run({ ...task, ...rights }, options);
+        // The check has taken a part of the time.
+        const left = dueAt === undefined ? {} : { wallClockMs: dueAt - runtime.now() };
+        return run({ ...task, ...rights, ...left }, options);
       });
       controllers.set(task.taskId, taskController);
       unfinished.add(running);
