@@ -69,9 +69,9 @@ export async function pairBrowser(
     report("not paired");
     return { ok: true };
   }
-  const approved = await client.approvePairing({ params: { pairingId }, body: { scopes } });
+  const approved = await approve(client, { pairingId, scopes }, runtime);
   if (!approved.ok) return approved;
-  const { device_id } = approved.body;
+  const { device_id } = approved;
   report(`paired as device ${device_id}`);
   report(`its votes count for agents that name it: ${JSON.stringify({ agent_id, public_key })}`);
   report(`end it:  agent-server unpair ${device_id}`);
@@ -106,7 +106,36 @@ async function waitForClaim(
   }
 }
 
-/** Returns whether a refusal is likely to pass: the relay was not reached, or asks to wait. */
-function isPassing({ code }: CallRefusal): boolean {
-  return code.startsWith("network.") || code.startsWith("server.") || code === "rate.exceeded";
+/**
+ * Approves a claimed pairing. If the answer is lost, the browser may be a device already, and the owner must learn
+ * its id to end it; so the pairing is read, and approved again if it is still open.
+ */
+async function approve(
+  client: Pick<RelayClient, "approvePairing" | "getPairing">,
+  { pairingId, scopes }: { readonly pairingId: string; readonly scopes: Scope[] },
+  runtime: PairingParts["runtime"],
+): Promise<{ readonly ok: true; readonly device_id: string } | CallRefusal> {
+  const params = { pairingId };
+  const endsAt = runtime.now() + limits.pairingTtlMs;
+  for (;;) {
+    const approved = await client.approvePairing({ params, body: { scopes } });
+    if (approved.ok) return { ok: true, device_id: approved.body.device_id };
+    if (!isPassing(approved) && approved.code !== "pairing.resolved") return approved;
+    const read = await client.getPairing({ params });
+    if (read.ok && read.body.device_id !== null) {
+      return { ok: true, device_id: read.body.device_id };
+    }
+    if (!isPassing(approved) || runtime.now() >= endsAt) return approved;
+    await sleep(runtime, POLL_MS);
+  }
 }
+
+/**
+ * Returns whether a refusal is likely to pass: the relay was not reached, a proxy answered in its place, or it
+ * asks to wait.
+ */
+function isPassing({ code }: CallRefusal): boolean {
+  return PASSING_KINDS.has(code.split(".")[0] ?? "") || code === "rate.exceeded";
+}
+
+const PASSING_KINDS: ReadonlySet<string> = new Set(["network", "response", "server"]);
