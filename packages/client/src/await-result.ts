@@ -28,7 +28,8 @@ export async function awaitResult(
 ): Promise<CheckedResult> {
   const environment = createEnvironment(options);
   const { agentId, taskId, prompt, executorKeys, signal } = options;
-  const retryOptions = { deadline: environment.now() + options.timeoutMs, environment, signal };
+  const deadline = environment.now() + options.timeoutMs;
+  const retryOptions = { deadline, environment, signal, isRelayKnown: true };
   const finished = await awaitTask(client, { agentId, taskId }, retryOptions);
   if (!finished.ok) return finished;
   return checkResult(client, finished, { taskId, prompt, executorKeys }, retryOptions);

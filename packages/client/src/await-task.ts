@@ -32,10 +32,7 @@ export async function awaitTask(
   let lastStatus = "pending";
   for (;;) {
     const polledAt = environment.now();
-    const answer = await retry(() => poll(client, task, retryOptions), true, {
-      ...retryOptions,
-      isPassing: isNotOfRelay,
-    });
+    const answer = await retry(() => poll(client, task, retryOptions), true, retryOptions);
     if (!answer.ok) return answer;
     const { status } = answer.body.task;
     if (FINAL_STATUSES.has(status)) return { ok: true, ...answer.body };
@@ -48,12 +45,6 @@ export async function awaitTask(
     lastStatus = status;
   }
 }
-
-/**
- * Returns whether an answer is not one of a relay, such as the page of a proxy whose relay restarts. The task
- * is paid all the same, so its result is still waited for.
- */
-const isNotOfRelay = ({ code }: CallRefusal): boolean => code.startsWith("response.");
 
 /** Sends one long poll, which lasts for the remaining time, at most 60 s. */
 function poll(

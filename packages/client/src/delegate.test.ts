@@ -319,15 +319,31 @@ describe("A12: a delegation without a budget", () => {
   });
 });
 
-test.each([404, 403, 200])(
-  "E22: delegate waits for a submitted task when a proxy answers polls with its own page and %i",
-  async (status) => {
-    const page = { status, body: "<h1>The relay restarts</h1>" };
-    const poll = `GET /agent/${worker.agentId}/task/${TASK}`;
-    const { delegated } = await run({ ...completed, before: { [poll]: [page, page] } });
-    expect(delegated).toMatchObject({ ok: true, receipt: { result: "3" } });
-  },
-);
+describe("E22: a proxy answers in place of the relay that has taken the task", () => {
+  const page = "<h1>The relay restarts</h1>";
+  test.each<[string, Reply]>([
+    ["a page and 404", { status: 404, body: page }],
+    ["a page and 200", { status: 200, body: page }],
+    ["a JSON error of its own", { status: 403, body: { code: "Forbidden", message: "" } }],
+  ])(
+    "E22: delegate waits for the receipt and its key when a proxy answers with %s",
+    async (_, reply) => {
+      const before = {
+        [`GET /agent/${worker.agentId}/task/${TASK}`]: [reply, reply],
+        [`GET /api/v1/devices/${worker.deviceId}`]: [reply],
+      };
+      const { delegated } = await run({ ...completed, before });
+      expect(delegated).toMatchObject({ ok: true, receipt: { result: "3" } });
+    },
+  );
+
+  test("E22: delegate reports such an answer to its submission at once", async () => {
+    const before = { [`POST /agent/${worker.agentId}/task`]: [{ status: 404, body: page }] };
+    const { delegated, waits } = await run({ ...completed, before }, { idempotencyKey: "k" });
+    expect(delegated).toMatchObject({ ok: false, code: "response.malformed", status: 404 });
+    expect(waits).toEqual([]);
+  });
+});
 
 describe("a submission whose answer is lost", () => {
   const path = `POST /agent/${worker.agentId}/task`;

@@ -1,3 +1,4 @@
+import { errors } from "@agent/wire";
 import { fullJitter } from "./full-jitter.ts";
 import { CALL_TIMEOUT_MS } from "./call.ts";
 import type { Environment } from "../environment.ts";
@@ -12,10 +13,9 @@ export interface RetryOptions {
   readonly deadline: number;
   readonly environment: Environment;
   readonly signal: AbortSignal | undefined;
+  /** Whether repeatable calls are also repeated after answers that are not of a relay; the default is false. */
+  readonly isRelayKnown?: boolean;
 }
-
-/** Decides whether a refusal is repeated that is permanent for other calls. */
-type IsPassing = (refusal: CallRefusal) => boolean;
 
 /**
  * Repeats a call that failed temporarily: after `Retry-After` (a minute of it at most) if the relay sends it,
@@ -25,13 +25,14 @@ type IsPassing = (refusal: CallRefusal) => boolean;
 export async function retry<T extends { readonly ok: true }>(
   attempt: () => Promise<T | CallRefusal>,
   repeatable: boolean,
-  { isPassing = () => false, ...retryOptions }: RetryOptions & { readonly isPassing?: IsPassing },
+  retryOptions: RetryOptions,
 ): Promise<T | CallRefusal> {
-  const { deadline, environment, signal } = retryOptions;
+  const { deadline, environment, signal, isRelayKnown = false } = retryOptions;
   for (let failures = 0; ; failures++) {
     const answer = await attempt();
     if (answer.ok) return answer;
-    if (!isRetryable(answer, repeatable) && !isPassing(answer)) return answer;
+    const isPassing = repeatable && isRelayKnown && isNotOfRelay(answer);
+    if (!isRetryable(answer, repeatable) && !isPassing) return answer;
     const waitMs =
       getRequestedWaitMs(answer) + fullJitter(failures, BACKOFF, environment.randomBytes);
     if (environment.now() + waitMs >= deadline) return answer;
@@ -59,6 +60,14 @@ export function isRetryable(
   // The first request with this key is still running, and its answer is awaited.
   if (code === "idempotency.key_in_use") return true;
   return status === 0 ? code.startsWith("network.") : status === 429 || status >= 500;
+}
+
+/**
+ * Returns whether an answer is not one of a relay but, for example, the page or the JSON error of a proxy while the
+ * relay restarts. It says nothing about a task that the relay has taken, and which is paid all the same.
+ */
+function isNotOfRelay({ code, status }: CallRefusal): boolean {
+  return status > 0 && !Object.hasOwn(errors, code);
 }
 
 /** Limits one exchange to the remaining time, at least 1 s and at most the 30 s of any call. */
