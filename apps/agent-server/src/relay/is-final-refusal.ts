@@ -8,7 +8,12 @@ import { errors } from "@agent/wire";
  * because the agent registers again meanwhile.
  */
 export function isFinalRefusal({ code, status }: Pick<CallRefusal, "code" | "status">): boolean {
-  if (!Object.hasOwn(errors, code)) return false;
+  if (!isOfRelay({ code })) return false;
   if (code.startsWith("auth.")) return code === "auth.not_owner";
   return status >= 400 && status < 500 && status !== 408 && status !== 429;
+}
+
+/** Returns whether the relay itself refused, as opposed to a proxy before it or the network. */
+export function isOfRelay({ code }: Pick<CallRefusal, "code">): boolean {
+  return Object.hasOwn(errors, code);
 }

@@ -291,6 +291,16 @@ describe("when the relay is reachable again", () => {
     expect(outbox.size).toBe(0);
   });
 
+  test("E21: a receipt is sent at once although a proxy stated an hour of maintenance", async () => {
+    const page = refusal(503, "response.malformed", 3_600);
+    const { clock, deliver, outbox, tries } = outboxWith(page, accepted);
+    await deliver("t");
+    await clock.advance(1_000);
+    outbox.flush();
+    await clock.advance(0);
+    expect(tries).toEqual([0, 1_000]);
+  });
+
   test("a receipt that waits for a Retry-After keeps waiting", async () => {
     const { clock, deliver, outbox, tries } = outboxWith(refusal(429, "rate.exceeded", 30));
     await deliver("t");

@@ -1,7 +1,7 @@
 import type { CallRefusal } from "@agent/client";
 import type { Runtime } from "../../runtime.ts";
 import { createFaultLog, type FaultLog } from "../fault-log.ts";
-import { isFinalRefusal } from "../is-final-refusal.ts";
+import { isFinalRefusal, isOfRelay } from "../is-final-refusal.ts";
 import { retryDelayMs } from "../retry-delay.ts";
 import type { Pauses } from "./pauses.ts";
 import type { SendReceiptResult } from "./receipt-sender.ts";
@@ -68,7 +68,7 @@ export async function postUntilDecided(
       return true;
     }
     const delay = retryDelayMs(attempt, refusal, { runtime, capMs: MAX_RETRY_DELAY_MS });
-    await pauses.wait(delay, { unreachable: refusal.status === 0 });
+    await pauses.wait(delay, { unreachable: !isOfRelay(refusal) });
   }
   return false;
 }

@@ -1,6 +1,7 @@
 import type { CallRefusal } from "@agent/client";
 import type { AttemptCounter } from "../../gradient/counts.ts";
 import { createFaultLog } from "../fault-log.ts";
+import { isOfRelay } from "../is-final-refusal.ts";
 import { createJoinCycle } from "./join-cycle.ts";
 import type { RelayPin } from "../check-relay-pins.ts";
 import {
@@ -126,8 +127,8 @@ export function maintainMembership(
 
   /** A relay that refuses the socket as well has lost or revoked this agent; the page of a proxy says nothing. */
   function isRejected({ code, status }: CallRefusal): boolean {
-    if (code.startsWith("response.")) return false;
-    return UNKNOWN_AGENT_CODES.has(code) || (isSocketRefused && ACCESS_STATUSES.has(status));
+    if (UNKNOWN_AGENT_CODES.has(code)) return true;
+    return isSocketRefused && ACCESS_STATUSES.has(status) && isOfRelay({ code });
   }
 
   async function syncOrJoin(): Promise<JoinResult | undefined> {
