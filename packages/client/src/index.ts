@@ -37,6 +37,7 @@ export type { RecommendResult, Recommender, RecommenderOptions } from "./recomme
 export type { CallRefusal, RefusalCode, TransportCode } from "./calls/refusal.ts";
 export { createRelayClient } from "./relay-client.ts";
 export type { Bearer, PerCallOptions, RelayClient, RelayClientOptions } from "./relay-client.ts";
+export { isOfRelay } from "./calls/refusal.ts";
 export { getRequestedWaitMs, parseRetryAfterMs } from "./calls/retry-after.ts";
 export type { SendResult } from "./realtime/socket-connection.ts";
 export { looksLikeToken } from "./tokens/parse-token.ts";

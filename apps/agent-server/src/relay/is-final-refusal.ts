@@ -1,5 +1,4 @@
-import type { CallRefusal } from "@agent/client";
-import { errors } from "@agent/wire";
+import { isOfRelay, type CallRefusal } from "@agent/client";
 
 /**
  * Returns whether the relay refused for good, so that another attempt is pointless. An error that is
@@ -11,9 +10,4 @@ export function isFinalRefusal({ code, status }: Pick<CallRefusal, "code" | "sta
   if (!isOfRelay({ code })) return false;
   if (code.startsWith("auth.")) return code === "auth.not_owner";
   return status >= 400 && status < 500 && status !== 408 && status !== 429;
-}
-
-/** Returns whether the relay itself refused, as opposed to a proxy before it or the network. */
-export function isOfRelay({ code }: Pick<CallRefusal, "code">): boolean {
-  return Object.hasOwn(errors, code);
 }

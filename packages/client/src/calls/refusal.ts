@@ -1,4 +1,4 @@
-import type { Code, Issue } from "@agent/wire";
+import { errors, type Code, type Issue } from "@agent/wire";
 
 /** The codes of failures without a valid answer of the relay. */
 export type TransportCode =
@@ -27,4 +27,12 @@ export interface CallRefusal {
 /** Builds a refusal by the client itself. */
 export function refusal(code: RefusalCode, message: string, status = 0): CallRefusal {
   return { ok: false, code, status, message };
+}
+
+/**
+ * Returns whether a refusal has a code of a relay of this version. Any other is that of the client, of a later
+ * version, or of a proxy before the relay, whose error may have the same form.
+ */
+export function isOfRelay({ code }: Pick<CallRefusal, "code">): boolean {
+  return Object.hasOwn(errors, code);
 }

@@ -1,9 +1,8 @@
-import { errors } from "@agent/wire";
 import { fullJitter } from "./full-jitter.ts";
 import { CALL_TIMEOUT_MS } from "./call.ts";
 import type { Environment } from "../environment.ts";
 import { getRequestedWaitMs } from "./retry-after.ts";
-import { refusal, type CallRefusal } from "./refusal.ts";
+import { isOfRelay, refusal, type CallRefusal } from "./refusal.ts";
 import type { PerCallOptions } from "../relay-client.ts";
 
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
@@ -31,7 +30,7 @@ export async function retry<T extends { readonly ok: true }>(
   for (let failures = 0; ; failures++) {
     const answer = await attempt();
     if (answer.ok) return answer;
-    const isPassing = repeatable && isRelayKnown && isNotOfRelay(answer);
+    const isPassing = repeatable && isRelayKnown && isOfAnother(answer);
     if (!isRetryable(answer, repeatable) && !isPassing) return answer;
     const waitMs =
       getRequestedWaitMs(answer) + fullJitter(failures, BACKOFF, environment.randomBytes);
@@ -66,8 +65,8 @@ export function isRetryable(
  * Returns whether an answer is not one of a relay but, for example, the page or the JSON error of a proxy while the
  * relay restarts. It says nothing about a task that the relay has taken, and which is paid all the same.
  */
-function isNotOfRelay({ code, status }: CallRefusal): boolean {
-  return status > 0 && !Object.hasOwn(errors, code);
+function isOfAnother(answer: CallRefusal): boolean {
+  return answer.status > 0 && !isOfRelay(answer);
 }
 
 /** Limits one exchange to the remaining time, at least 1 s and at most the 30 s of any call. */

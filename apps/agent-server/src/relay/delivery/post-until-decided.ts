@@ -1,7 +1,7 @@
-import type { CallRefusal } from "@agent/client";
+import { isOfRelay, type CallRefusal } from "@agent/client";
 import type { Runtime } from "../../runtime.ts";
 import { createFaultLog, type FaultLog } from "../fault-log.ts";
-import { isFinalRefusal, isOfRelay } from "../is-final-refusal.ts";
+import { isFinalRefusal } from "../is-final-refusal.ts";
 import { retryDelayMs } from "../retry-delay.ts";
 import type { Pauses } from "./pauses.ts";
 import type { SendReceiptResult } from "./receipt-sender.ts";

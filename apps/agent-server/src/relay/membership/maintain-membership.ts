@@ -1,7 +1,6 @@
-import type { CallRefusal } from "@agent/client";
+import { isOfRelay, type CallRefusal } from "@agent/client";
 import type { AttemptCounter } from "../../gradient/counts.ts";
 import { createFaultLog } from "../fault-log.ts";
-import { isOfRelay } from "../is-final-refusal.ts";
 import { createJoinCycle } from "./join-cycle.ts";
 import type { RelayPin } from "../check-relay-pins.ts";
 import {
