@@ -2,8 +2,7 @@ import type { PeerDebt } from "@agent/federation-protocol/settlement";
 import { getClearingBalance } from "../../budget/post-clearing.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
-import { getPeerDefaultedAmount } from "../inbound/inbound-store.ts";
-import { getPeerUndecidedAmount } from "./undecided-store.ts";
+import { getPeerExposure } from "./undecided-store.ts";
 
 /** Reads what a peer owes and may come to owe, for every decision that would increase it. */
 export async function getPeerDebt(
@@ -13,7 +12,6 @@ export async function getPeerDebt(
   return {
     balance: await getClearingBalance(read, relay_id),
     limit: credit_limit,
-    defaulted: await getPeerDefaultedAmount(read, relay_id),
-    undecided: await getPeerUndecidedAmount(read, relay_id),
+    ...(await getPeerExposure(read, relay_id)),
   };
 }

@@ -2,15 +2,26 @@ import { asMicro, type Micro } from "@agent/budget";
 import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
 
-export const sumUndecidedOfPeer = compile<{ relay_id: string }>()(
-  sql<{ total: number }>`
-    select coalesce(sum(undecided), 0) as total from federation_inbound
-    where relay_id = ${param("relay_id")} and undecided is not null`,
+/** Each sum reads the index on its own column. */
+export const sumExposureOfPeer = compile<{ relay_id: string }>()(
+  sql<{ defaulted: number; undecided: number }>`
+    select
+      (select coalesce(sum(defaulted), 0) from federation_inbound
+        where relay_id = ${param("relay_id")} and defaulted is not null) as defaulted,
+      (select coalesce(sum(undecided), 0) from federation_inbound
+        where relay_id = ${param("relay_id")} and undecided is not null) as undecided`,
 );
 
-/** Returns the total of a peer's results that it has not answered or settled before their holds expired. */
-export async function getPeerUndecidedAmount(read: Reader, relay_id: string): Promise<Micro> {
-  return asMicro((await read.get(sumUndecidedOfPeer, { relay_id }))?.total ?? 0);
+/**
+ * Returns the total of the results that a peer took and did not settle in time, and of those that it has
+ * neither answered nor settled before their holds expired, in micro-units.
+ */
+export async function getPeerExposure(
+  read: Reader,
+  relay_id: string,
+): Promise<{ readonly defaulted: Micro; readonly undecided: Micro }> {
+  const { defaulted = 0, undecided = 0 } = (await read.get(sumExposureOfPeer, { relay_id })) ?? {};
+  return { defaulted: asMicro(defaulted), undecided: asMicro(undecided) };
 }
 
 const sumUndecided = compile()(
@@ -19,7 +30,7 @@ const sumUndecided = compile()(
     where undecided is not null`,
 );
 
-/** Returns the same total of all peers. */
+/** Returns the undecided total of all peers. */
 export async function getTotalUndecidedAmount(read: Reader): Promise<Micro> {
   return asMicro((await read.get(sumUndecided, {}))?.total ?? 0);
 }

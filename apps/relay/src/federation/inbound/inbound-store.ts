@@ -203,17 +203,6 @@ export async function listDefaultedInbound(
   return (await reader.all(selectDefaulted, { relay_id })).map(fromRow);
 }
 
-const sumDefaulted = compile<{ relay_id: string }>()(
-  sql<{ total: number }>`
-    select coalesce(sum(defaulted), 0) as total from federation_inbound
-    where relay_id = ${param("relay_id")} and defaulted is not null`,
-);
-
-/** Returns a peer's total defaults, in micro-units. */
-export async function getPeerDefaultedAmount(reader: Reader, relay_id: string): Promise<Micro> {
-  return asMicro((await reader.get(sumDefaulted, { relay_id }))?.total ?? 0);
-}
-
 const sumAllDefaulted = compile()(
   sql<{ total: number }>`
     select coalesce(sum(defaulted), 0) as total from federation_inbound

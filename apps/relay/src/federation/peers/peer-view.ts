@@ -8,8 +8,7 @@ import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import { findTrust } from "../../trust/store.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { getReservedAmount } from "../settlement/reserved-store.ts";
-import { getPeerUndecidedAmount } from "../exposure/undecided-store.ts";
-import { getPeerDefaultedAmount } from "../inbound/inbound-store.ts";
+import { getPeerExposure } from "../exposure/undecided-store.ts";
 import { countPeerTasks } from "./traffic-store.ts";
 import { toPeerRecord } from "./peer-state.ts";
 
@@ -46,13 +45,14 @@ export async function buildPeerView(
   traffic?: ReadonlyMap<string, number>,
 ): Promise<FederationPeer> {
   const { features, forwards } = toPeerRecord(row);
+  const exposure = await getPeerExposure(services.storage.read, row.relay_id);
   return {
     ...(await buildPeerEntry(services, row)),
     credit_limit: toDollars(row.credit_limit),
     position: fromMicro(await getClearingBalance(services.storage.read, row.relay_id)),
     reserved: fromMicro(await getReservedAmount(services.storage.read, row.relay_id)),
-    defaulted: fromMicro(await getPeerDefaultedAmount(services.storage.read, row.relay_id)),
-    undecided: fromMicro(await getPeerUndecidedAmount(services.storage.read, row.relay_id)),
+    defaulted: fromMicro(exposure.defaulted),
+    undecided: fromMicro(exposure.undecided),
     forwards: {
       latest: forwards.length,
       failed: forwards.filter((succeeded) => !succeeded).length,

@@ -6,7 +6,7 @@ import {
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { onlyOn } from "../../../test/engine/engine.ts";
-import { sumUndecidedOfPeer } from "../../federation/exposure/undecided-store.ts";
+import { sumExposureOfPeer } from "../../federation/exposure/undecided-store.ts";
 import { migrate } from "../database/migrate.ts";
 import { undecidedResults } from "./061-undecided-results.ts";
 import { migrations } from "./index.ts";
@@ -46,13 +46,19 @@ test.runIf(onlyOn("sqlite"))("FE26: results of peers are undecided as before an 
   db.close();
 });
 
-test.runIf(onlyOn("sqlite"))("FE26: the undecided amount of a peer is read from an index", () => {
-  const db = new Sqlite(":memory:");
-  migrate(db, migrations);
-  const { text, names } = sumUndecidedOfPeer;
-  const plan = db
-    .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`)
-    .all(...names.map(() => "a"));
-  expect(plan[0]?.detail).toContain("COVERING INDEX federation_inbound_undecided");
-  db.close();
-});
+test.runIf(onlyOn("sqlite"))(
+  "FE26: the exposure to a peer is read from the indexes on its two sums",
+  () => {
+    const db = new Sqlite(":memory:");
+    migrate(db, migrations);
+    const { text, names } = sumExposureOfPeer;
+    const plan = db
+      .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`)
+      .all(...names.map(() => "a"));
+    const steps = plan.map(({ detail }) => detail).join("\n");
+    expect(steps).toContain("COVERING INDEX federation_inbound_undecided");
+    expect(steps).toContain("INDEX federation_inbound_defaulted");
+    expect(steps).not.toMatch(/SCAN federation_inbound/);
+    db.close();
+  },
+);
