@@ -6,7 +6,8 @@
  *   with the settlement;
  * - `signed_accepted`: signs its acceptance of a result;
  * - `cancel`: accepts `task/cancel`;
- * - `agent_succession`: sends and reads the key successions of agents in answers to queries.
+ * - `agent_succession`: sends and reads the key successions of agents in answers to queries;
+ * - `cancel_notice`: accepts `task/cancel` from the relay that has a task, which has ended there.
  */
 export const FEDERATION_FEATURES = [
   "relayed",
@@ -14,6 +15,7 @@ export const FEDERATION_FEATURES = [
   "signed_accepted",
   "cancel",
   "agent_succession",
+  "cancel_notice",
 ] as const;
 
 /** The name of a feature. */

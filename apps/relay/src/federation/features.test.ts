@@ -12,7 +12,14 @@ import { startListeningPeer, type ListeningPeer } from "../../test/listening-pee
 import { startNetwork, waitUntil } from "../../test/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
-const own = ["relayed", "position", "signed_accepted", "cancel", "agent_succession"];
+const own = [
+  "relayed",
+  "position",
+  "signed_accepted",
+  "cancel",
+  "agent_succession",
+  "cancel_notice",
+];
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,5 +1,6 @@
 import { limits } from "@agent/wire";
 import { receiveSettlement } from "./settlement/receive-settlement.ts";
+import { sendCancelNotice } from "./cancellation/send-cancel-notice.ts";
 import { sendPeerCancel } from "./cancellation/send-peer-cancel.ts";
 import { sendSettlement } from "./settlement/send-settlement.ts";
 import { withStoredTrace } from "../observability/trace.ts";
@@ -68,7 +69,10 @@ function createFederationWork(
       begin(`forward ${task_id}`, send, trace);
     }
     for (const { id: task_id, trace } of results) {
-      const sendBack = () => sendResult(services, task_id, receiveSettlement);
+      const sendBack = async () => {
+        await sendCancelNotice(services, task_id);
+        await sendResult(services, task_id, receiveSettlement);
+      };
       begin(`result ${task_id}`, sendBack, trace);
     }
     for (const { id: settlement_id, trace } of settlements) {

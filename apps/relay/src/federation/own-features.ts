@@ -7,4 +7,5 @@ export const OWN_FEATURES: readonly FederationFeature[] = [
   "signed_accepted",
   "cancel",
   "agent_succession",
+  "cancel_notice",
 ];

@@ -1,4 +1,5 @@
 export {
+  getAwaitedUntil,
   type BookedTerms,
   clearDefault,
   getDefaultedAmount,
@@ -45,6 +46,14 @@ export {
   listEarlierRelays,
   type HopContext,
 } from "./passed-hops.ts";
+export {
+  beginNotice,
+  checkCancelNotice,
+  endNotice,
+  isNoticeDue,
+  requestNotice,
+  stopNotice,
+} from "./cancel-notice.ts";
 export {
   beginCancel,
   type CheckCancelResult,

@@ -111,6 +111,18 @@ describe("the answer to a cancellation", () => {
   );
 });
 
+test.each([
+  ["forwarding", "cancelled"],
+  ["forwarded", "pending"],
+] as const)(
+  "FE29: the id of another party, of a task that is %s, counts as %s",
+  (state, meaning) => {
+    const answer = { status: 403, code: "cancel.wrong_peer", body: {} };
+    const task = buildOutboundTask({ state });
+    expect(parseCancelAnswer(answer, { ...context, task })).toBe(meaning);
+  },
+);
+
 describe("the relay that asks for a cancellation", () => {
   test("B2: a cancellation is requested at once, then after pauses of up to 5 minutes, until expiry", () => {
     let task = requestCancel(buildOutboundTask({ state: "forwarded" }), NOW);

@@ -81,6 +81,8 @@ export type CancelOutcome = "cancelled" | "pending" | "never";
 /**
  * Parses the answer to a cancellation. `never`: the peer already has the receipt or does not
  * support cancellation, so it is not asked again and the task ends by its result or its expiry.
+ * `cancel.wrong_peer` cancels a task of which it is unknown whether it arrived: like
+ * `forward.id_taken` it states that the id belongs to another party, so the peer has taken no copy.
  */
 export function parseCancelAnswer(
   answer: { readonly status: number; readonly code?: string | undefined; readonly body: unknown },
@@ -94,6 +96,7 @@ export function parseCancelAnswer(
     const isSigned = matchesTask && verifyJson(answer.body, hexToBytes(publicKey));
     return isSigned && status === "cancelled" ? "cancelled" : "pending";
   }
+  if (answer.code === "cancel.wrong_peer" && task.state === "forwarding") return "cancelled";
   return answer.code === "cancel.already_finished" || answer.code === "route.not_found"
     ? "never"
     : "pending";

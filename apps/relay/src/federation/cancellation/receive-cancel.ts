@@ -11,6 +11,7 @@ import { publishCancel, cancelInTransaction } from "../../tasks/assignment/cance
 import type { FederationServices } from "../federation-services.ts";
 import { findInbound } from "../inbound/inbound-store.ts";
 import { toWireRefusal } from "../transport/to-wire-refusal.ts";
+import { applyCancelNotice } from "./apply-cancel-notice.ts";
 
 type ReceiveCancelAnswer =
   | Answer<PeerOperations["cancelForwardedTask"]>
@@ -18,7 +19,8 @@ type ReceiveCancelAnswer =
 
 /**
  * Cancels a task for the peer that sent it, by the same rules as for a local submitter. The answer is
- * signed: after `cancelled` no receipt of the task leaves this relay.
+ * signed: after `cancelled` no receipt of the task leaves this relay. With this relay as the origin of the
+ * task it is the notice of the peer that has the task.
  */
 export async function receiveCancel(
   services: FederationServices & Pick<Services, "router">,
@@ -27,6 +29,7 @@ export async function receiveCancel(
 ): Promise<ReceiveCancelAnswer> {
   const { storage, runtime, identity } = services;
   const done = await storage.transaction(async (tx) => {
+    if (origin_relay === identity.relayId) return applyCancelNotice(tx, services, from, taskId);
     const inbound = await findInbound(tx, taskId);
     const parties = { from: from.relay_id, origin: origin_relay };
     const found = checkCancel(inbound?.task ?? null, parties);

@@ -7,15 +7,12 @@ import {
 } from "@agent/federation-protocol/forwarding";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
-import { cancelForwarded } from "../../tasks/assignment/claim-store.ts";
-import {
-  publishEndWithoutReceipt,
-  endWithoutReceipt,
-} from "../../tasks/receipts/end-without-receipt.ts";
+import { publishEndWithoutReceipt } from "../../tasks/receipts/end-without-receipt.ts";
 import { withRecipient, callPeer } from "../transport/call-peer.ts";
 import type { FederationServices } from "../federation-services.ts";
+import { endForwardedTask } from "./end-forwarded-task.ts";
 import { findOutbound, saveOutbound } from "../outbound/outbound-store.ts";
-import { peerClaimRef, isFromPeer } from "../peer-ref.ts";
+import { isFromPeer } from "../peer-ref.ts";
 import { peerSupports } from "../peers/peer-state.ts";
 import { findPeer } from "../peers/peer-store.ts";
 
@@ -66,16 +63,13 @@ async function applyCancelAnswer(
   { relay_id }: FederationPeerRow,
   { taskId, meaning }: { readonly taskId: string; readonly meaning: CancelOutcome },
 ): Promise<TaskRow | undefined> {
-  const { storage, runtime } = services;
+  const { storage } = services;
   return storage.transaction(async (tx) => {
     const outbound = await findOutbound(tx, taskId);
     if (outbound === undefined) return undefined;
     const task = endCancel(outbound.task, meaning);
     if (task !== outbound.task) await saveOutbound(tx, { ...outbound, task });
     if (meaning !== "cancelled") return undefined;
-    const agreed = { task_id: taskId, claimed_by: peerClaimRef(relay_id), now: runtime.now() };
-    const row = await cancelForwarded(tx, agreed);
-    if (row !== undefined) await endWithoutReceipt(tx, services, row, "cancelled");
-    return row;
+    return endForwardedTask(tx, services, { taskId, peerId: relay_id });
   });
 }

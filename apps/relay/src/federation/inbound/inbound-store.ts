@@ -1,10 +1,12 @@
 import { asMicro, type Micro } from "@agent/budget";
 import {
+  getAwaitedUntil,
   getDefaultedAmount,
   getUndecidedAmount,
   isHoldPending,
   isInboundClosed,
   type InboundTask,
+  type TaskForward,
 } from "@agent/federation-protocol/forwarding";
 import type { SettlementForward } from "@agent/federation-protocol/settlement";
 import type { ResultAcceptance } from "@agent/federation-protocol/signing";
@@ -78,8 +80,14 @@ function toRow(inbound: InboundRecord): FederationInboundRow {
   };
 }
 
+/** Returns the end of the task at the peer that sent it, in ms since the epoch, as far as it is known. */
+export function getSenderEnd({ task, forward }: Pick<InboundRecord, "task" | "forward">): number {
+  const order = forward === null ? undefined : (JSON.parse(forward) as TaskForward);
+  return order?.expires_at ?? getAwaitedUntil(task);
+}
+
 /**
- * Returns the time to send the result (again), or the end of an open hold; a task that runs expires
+ * Returns the time to send the result or the notice of the end (again), or the end of an open hold; a task that runs expires
  * with its own row.
  */
 function nextDueAt(task: InboundTask): number | null {

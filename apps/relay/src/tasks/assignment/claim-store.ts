@@ -221,12 +221,11 @@ const cancelForwardedUpdate = compile<{ task_id: string; claimed_by: string; now
     .where("task_id", "=", param("task_id"))
     .where("status", "=", "claimed")
     .where("claimed_by", "=", param("claimed_by"))
-    .where("cancel_requested_at", "is not", null)
     .where("expires_at", ">", param("now"))
     .returning(TASK_COLUMNS),
 );
 
-/** Cancels a forwarded task after the peer that has it agreed to the request. */
+/** Cancels a forwarded task after its peer agreed to the request, or stated that it ended there. */
 export function cancelForwarded(
   tx: Tx,
   agreed: { readonly task_id: string; readonly claimed_by: string; readonly now: number },

@@ -21,7 +21,7 @@ export async function endWithoutReceipt(
 ): Promise<void> {
   await releaseHold(tx, runtime, row, reason);
   await releaseDelegationBudget(tx, row);
-  await voidForwardedTask(tx, row);
+  await voidForwardedTask(tx, row, runtime.now());
   await releaseTaskSlot(tx, row.submitted_by);
   await recordTaskEvent(tx, row, { type: reason, at: runtime.now() });
   tx.noteChange("ended", row.task_id, executorOf(row));
