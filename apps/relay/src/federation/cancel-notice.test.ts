@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -8,6 +11,7 @@ import {
   closeSites,
   completeTask,
   getReconciliation,
+  startBehindProxy,
   startTwoSites,
   submitToBest,
   waitForTask,
@@ -20,14 +24,22 @@ let actions: Record<string, ProxyAction>;
 let scene: TwoSites;
 let [a, b] = [] as unknown as [TestSite, TestSite];
 let boss: TestAgent;
+let beta: Record<string, string>;
+let folder: string;
 beforeEach(async () => {
   actions = {};
+  folder = mkdtempSync(join(tmpdir(), "cancel-notice-"));
+  beta = { AGENT_DB_PATH: join(folder, "beta.db") };
   scene = await startTwoSites({
+    beta,
     chooseAction: (path) => actions[path.replace("/federation/v1/", "")] ?? "pass",
   });
   ({ a, b, boss } = scene);
 });
-afterEach(() => closeSites([a, b], scene.proxies));
+afterEach(async () => {
+  await closeSites([a, b], scene.proxies);
+  rmSync(folder, { recursive: true });
+});
 
 const pathOf = (taskId: string) => `/agent/${boss.agentId}/task/${taskId}`;
 const readTask = async (taskId: string) =>
@@ -84,6 +96,23 @@ test("FE28: a notice whose answers are lost is sent again until it is answered, 
   const isAnswered = () =>
     b.listLogged("federation.cancel_notice.sent").at(-1)?.["meaning"] === "accepted";
   await waitFor("the notice is answered", isAnswered);
+  await expectNoMoneyHeld();
+});
+
+test("FE28: a notice that did not arrive is sent after a restart of the relay that had the task", async () => {
+  const taskId = await submitForwarded();
+  actions["task/cancel"] = "refuse";
+  await revokeWorker();
+  await waitFor("the notice fails", () => b.listLogged("federation.cancel_notice.sent").length > 0);
+  await b.stop();
+  b = await startBehindProxy(scene.proxies[1], {
+    name: "beta",
+    clock: scene.clock,
+    seed: 3,
+    env: beta,
+  });
+  delete actions["task/cancel"];
+  await waitFor("the origin learns of the end", () => isCancelled(taskId));
   await expectNoMoneyHeld();
 });
 
