@@ -1,4 +1,4 @@
-import { asMicro, isArbiterSuspended } from "@agent/budget";
+import { isArbiterSuspended } from "@agent/budget";
 import { findListing } from "../../agents/discovery/listing-store.ts";
 import { parseListing } from "../../agents/discovery/parse-listing.ts";
 import { findKeyProof, listOtherBindings } from "../../agents/keys/key-proof-store.ts";
@@ -6,7 +6,7 @@ import { listSigningKeys } from "../../agents/keys/key-store.ts";
 import { findAgent } from "../../agents/store.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { areOneAgent } from "../../trust/backing/are-one-agent.ts";
-import { getTrustThresholds } from "../../trust/backing/backing-store.ts";
+import { getLeastFees } from "../../trust/backing/get-least-fees.ts";
 import { listArbiterCases } from "../reading/count-store.ts";
 
 interface ArbiterCheck {
@@ -33,7 +33,7 @@ export async function mayArbitrate(
   const listing = parseListing((await findListing(read, arbiterId))?.body);
   if (listing?.arbitrates !== true) return false;
   // Parties who belong together must lose as much to suspend an arbiter as a payer pays to be heard at all.
-  const leastCost = asMicro((await getTrustThresholds(read)).verified);
+  const leastCost = await getLeastFees(read);
   if (isArbiterSuspended(await listArbiterCases(read, arbiterId), { now, leastCost })) return false;
   for (const party of new Set(parties)) {
     if (await haveCommonKey(read, { arbiterId, party, ignoresClaims })) return false;
