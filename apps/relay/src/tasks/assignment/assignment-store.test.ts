@@ -236,7 +236,7 @@ describe("B2: the lease that is stored", () => {
   const forwarded = { ...claimed, claimed_by: "relay r", via_peer: "r" } as const;
   test.each<[string, Partial<StoredTaskRow>, "cancelled" | "claimed"]>([
     ["the peer that has it agrees to a request", { cancel_requested_at: 40 }, "cancelled"],
-    ["no cancel was requested", { cancel_requested_at: null }, "claimed"],
+    ["the peer states that it ended there", { cancel_requested_at: null }, "cancelled"],
     [
       "another peer agrees",
       { cancel_requested_at: 40, claimed_by: "relay other", via_peer: "other" },
