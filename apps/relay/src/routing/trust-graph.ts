@@ -1,8 +1,9 @@
-import { Graph, type Edge } from "@agent/routing-semiring";
+import { Graph, Routes, type Edge, type RankOptions } from "@agent/routing-semiring";
 import type { Reader } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED, scoreOfLevel } from "../trust/levels.ts";
 import { listTrustPage, type TrustPair } from "../trust/store.ts";
+import { KeptRoutes } from "./kept-routes.ts";
 
 type TrustEdge = Pick<TrustRecordRow, "agent_id" | "remote_agent_id" | "trust_level">;
 
@@ -11,6 +12,8 @@ export interface TrustGraph {
   readonly graph: Graph;
   /** Returns the agents that an agent blocked: it ignores their trust in others as well. */
   blockedBy(agentId: string | null): ReadonlySet<string>;
+  /** Returns the routes from an agent, or from this relay, for a ranking; they pass no agent that it blocked. */
+  routesFrom(agentId: string | null): Required<Pick<RankOptions, "graph" | "from" | "routes">>;
   /** Whether a payer's block excludes an executor; a task without a payer excludes none. */
   isBlocked(payerId: string | null, executorId: string): boolean;
   update(record: TrustEdge): void;
@@ -21,6 +24,8 @@ export interface TrustGraph {
 }
 
 const PAGE_SIZE = 10_000;
+/** The id from which tasks without a payer are routed. */
+const SELF = "self";
 const noAgents: ReadonlySet<string> = new Set();
 
 export async function loadTrustGraph(read: Reader): Promise<TrustGraph> {
@@ -39,6 +44,7 @@ export async function loadTrustGraph(read: Reader): Promise<TrustGraph> {
 function createTrustGraph(): TrustGraph {
   const graph = new Graph();
   const blocked = new Map<string, Set<string>>();
+  const keptRoutes = new KeptRoutes();
   /** The edges that changed while the graph is held; undefined while it is not. */
   let waiting: Edge[] | undefined;
 
@@ -49,6 +55,8 @@ function createTrustGraph(): TrustGraph {
   }
 
   function addEdge(edge: Edge): void {
+    if (graph.getAttributes(edge.from, edge.to)?.trust === edge.trust) return;
+    keptRoutes.clear();
     const added = graph.addEdge(edge.from, edge.to, edge);
     if (!added.ok) throw new Error(`trust edge refused: ${added.code}`);
   }
@@ -57,6 +65,11 @@ function createTrustGraph(): TrustGraph {
   return {
     graph,
     blockedBy,
+    routesFrom(agentId) {
+      const from = agentId ?? SELF;
+      const create = () => new Routes(graph, from, blockedBy(agentId));
+      return { graph, from, routes: keptRoutes.get(from, graph.ids.length, create) };
+    },
     isBlocked: (payerId, executorId) => blockedBy(payerId).has(executorId),
     update({ agent_id, remote_agent_id, trust_level }) {
       // A task that was counted before the block may be published after it.
@@ -64,6 +77,7 @@ function createTrustGraph(): TrustGraph {
       if (trust_level === BLOCKED) {
         const all = blocked.get(agent_id) ?? new Set();
         blocked.set(agent_id, all.add(remote_agent_id));
+        keptRoutes.clear();
       }
       setTrust(agent_id, remote_agent_id, scoreOfLevel(trust_level));
     },

@@ -63,7 +63,7 @@ async function rankForCapability(
   const required = [capability];
   const { rank, of, own } = await candidates.rankInTurn({ askerId: "", required }, (list) =>
     findRankInSteps(list.candidates, agentId, {
-      graph: trustGraph.graph,
+      ...trustGraph.routesFrom(null),
       nodes: list.nodes,
       requiredCapabilities: required,
     }),

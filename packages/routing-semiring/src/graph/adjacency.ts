@@ -26,19 +26,14 @@ export class Adjacency {
     this.#chains.push(NONE);
   }
 
-  /** Adds the edge or replaces its attributes; false if it had them already. */
-  set(from: number, to: number, figures: EdgeAttributes): boolean {
+  /** Adds the edge or replaces its attributes. */
+  set(from: number, to: number, figures: EdgeAttributes): void {
     const known = this.#index.find(from, to);
-    if (known !== NONE) {
-      if (isEqual(this.#edges.read(known), figures)) return false;
-      this.#edges.write(known, figures);
-      return true;
-    }
+    if (known !== NONE) return this.#edges.write(known, figures);
     const edge = this.#edges.push(from, to, figures);
     this.#index.addLast();
     this.#next.push(this.#chains[from]!);
     this.#chains[from] = edge;
-    return true;
   }
 
   read(from: number, to: number): EdgeAttributes | undefined {
@@ -83,13 +78,4 @@ export class Adjacency {
   afterRow(edge: number, node: number): number {
     return edge < this.#grouped ? this.#chains[node]! : this.#next[edge - this.#grouped]!;
   }
-}
-
-function isEqual(a: EdgeAttributes, b: EdgeAttributes): boolean {
-  return (
-    a.trust === b.trust &&
-    a.cost === b.cost &&
-    a.latency === b.latency &&
-    a.reliability === b.reliability
-  );
 }

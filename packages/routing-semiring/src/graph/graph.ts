@@ -1,7 +1,5 @@
 import { Adjacency } from "./adjacency.ts";
 import { NONE } from "./edge-index.ts";
-import { KeptRoutes } from "./kept-routes.ts";
-import type { Routes } from "./routes.ts";
 import type { EdgeAttributes } from "../semiring.ts";
 
 /** One directed hop between two ids with its attributes. */
@@ -45,7 +43,6 @@ export class Graph {
   readonly #ids: string[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #adjacency = new Adjacency();
-  readonly #keptRoutes = new KeptRoutes();
 
   /** Builds a graph of many edges; refused like the first edge that `addEdge` refuses. */
   static from(
@@ -67,8 +64,7 @@ export class Graph {
   addEdge(from: string, to: string, figures: EdgeAttributes): EdgeResult {
     const code = findEdgeFault(from, to, figures);
     if (code !== null) return { ok: false, code };
-    const isChanged = this.#adjacency.set(this.#addNode(from), this.#addNode(to), figures);
-    if (isChanged) this.#keptRoutes.clear();
+    this.#adjacency.set(this.#addNode(from), this.#addNode(to), figures);
     return { ok: true };
   }
 
@@ -96,14 +92,6 @@ export class Graph {
   /** Returns the node number of an id, or -1. */
   findNode(id: string): number {
     return this.#numbers.get(id) ?? NONE;
-  }
-
-  /**
-   * Returns the search of the best routes from an id without the avoided ids: one that was kept since the
-   * graph last changed, or a new one. The routes can be read once `search` has returned true.
-   */
-  searchRoutes(from: string, avoided: Iterable<string> = []): Routes {
-    return this.#keptRoutes.get(this, from, [...avoided]);
   }
 
   /** Returns the edges by node numbers, grouped for a search. */

@@ -3,6 +3,7 @@ import { drawRandom, shouldExplore, shiftWeights } from "./explore.ts";
 import { runSteps, type Steps } from "./run-steps.ts";
 import { TopSelection } from "./top-selection.ts";
 import type { Graph } from "../graph/graph.ts";
+import { Routes } from "../graph/routes.ts";
 import { clampToUnit } from "./score.ts";
 import { compareNumbers } from "../semiring.ts";
 import { CandidateScores } from "./candidate-scores.ts";
@@ -31,6 +32,8 @@ export interface RankOptions {
   readonly from?: string;
   /** The node number of each candidate in `graph` (-1 for none), if the caller knows them. */
   readonly nodes?: ArrayLike<number>;
+  /** The search in `graph` from `from` without `avoided`, if the caller has one; it need not be complete. */
+  readonly routes?: Routes;
   /** Ids that no route passes, because the asking agent does not trust them. */
   readonly avoided?: Iterable<string>;
   readonly requiredCapabilities?: readonly string[];
@@ -181,7 +184,8 @@ export function* decideInSteps(
   const drive = clampToUnit(options.explorationDrive ?? 0);
   const seed = (options.seed ?? 0) >>> 0;
 
-  const routes = graph?.searchRoutes(from, options.avoided) ?? null;
+  const routes =
+    options.routes ?? (graph === undefined ? null : new Routes(graph, from, options.avoided));
   const shifted = shiftWeights(normalizeWeights(weights), drive);
   while (routes?.search(NODES_PER_STEP) === false) yield;
   const candidateScores = new CandidateScores(
