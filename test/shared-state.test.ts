@@ -71,6 +71,10 @@ const ALLOWED: Readonly<Record<string, readonly [collections: number, reason: st
     5,
     "agents ready to rank, read again by the change `agents`",
   ],
+  "src/routing/kept-routes.ts": [
+    1,
+    "routes of the trust graph of this process, found anew when it changes",
+  ],
   "src/routing/trust-graph.ts": [
     3,
     "levels for rankings, read again by the change `trust`; a claim asks the database",

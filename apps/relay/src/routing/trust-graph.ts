@@ -1,4 +1,4 @@
-import { Graph, Routes, type Edge, type RankOptions } from "@agent/routing-semiring";
+import { Graph, Routes, type Edge } from "@agent/routing-semiring";
 import type { Reader } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED, scoreOfLevel } from "../trust/levels.ts";
@@ -7,13 +7,20 @@ import { KeptRoutes } from "./kept-routes.ts";
 
 type TrustEdge = Pick<TrustRecordRow, "agent_id" | "remote_agent_id" | "trust_level">;
 
+/** The routes from an asking agent, as a ranking reads them. */
+interface AskerRoutes {
+  readonly graph: Graph;
+  readonly from: string;
+  readonly routes: Routes;
+}
+
 /** The graph of trust between agents, held in memory and updated with every settled task. */
 export interface TrustGraph {
   readonly graph: Graph;
   /** Returns the agents that an agent blocked: it ignores their trust in others as well. */
   blockedBy(agentId: string | null): ReadonlySet<string>;
   /** Returns the routes from an agent, or from this relay, for a ranking; they pass no agent that it blocked. */
-  routesFrom(agentId: string | null): Required<Pick<RankOptions, "graph" | "from" | "routes">>;
+  routesFrom(agentId: string | null): AskerRoutes;
   /** Whether a payer's block excludes an executor; a task without a payer excludes none. */
   isBlocked(payerId: string | null, executorId: string): boolean;
   update(record: TrustEdge): void;
