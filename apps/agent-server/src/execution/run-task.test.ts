@@ -338,7 +338,7 @@ describe("ledgers", () => {
       name: "greet",
       description: "",
       risk: 0,
-      input: v.strictObject({ to: v.optional(v.string(), "all") }),
+      input: v.object({ to: v.optional(v.string(), "all") }),
       run: ({ to }) => ({ ok: true, data: to }),
     });
     const executor: Executor = {

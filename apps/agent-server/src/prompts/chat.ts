@@ -8,7 +8,7 @@ export function chatPrompt(agent: { readonly name: string; readonly description:
     name: "prompt.chat",
     description: "Talk with this agent.",
     risk: 0,
-    input: v.strictObject({ message: v.pipe(v.string(), v.description("What to say.")) }),
+    input: v.object({ message: v.pipe(v.string(), v.description("What to say.")) }),
     run: ({ message }) => ({
       ok: true,
       data: `Pass this message on to the agent ${agent.name}${about} with its tool agent_query, and tell me its answer.\n\n${message}`,

@@ -11,7 +11,7 @@ export function recallPrompt(memory: Memory) {
     name: "prompt.recall",
     description: "Summarise this agent's memories of a subject.",
     risk: 1,
-    input: v.strictObject({ query: v.pipe(memoryText, v.description("The subject.")) }),
+    input: v.object({ query: v.pipe(memoryText, v.description("The subject.")) }),
     async run({ query }, { caller, signal }) {
       const recalled = await memory.recall(query, { caller: callerKey(caller) }, signal);
       if (!recalled.ok) return { ok: false, error: recalled.detail };

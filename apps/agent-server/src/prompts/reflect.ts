@@ -10,7 +10,7 @@ export function reflectPrompt(memory: Memory) {
     name: "prompt.reflect",
     description: "Review this agent's memories for patterns, contradictions and gaps.",
     risk: 1,
-    input: v.strictObject({}),
+    input: v.object({}),
     run: (_args, { caller }) => ({
       ok: true,
       data: `Reflect on these memories: which patterns, contradictions and gaps do you see?\n\n${formatList(memory.listNewest(callerKey(caller)))}`,

@@ -7,7 +7,7 @@ export function identityResource(file: IdentityFile) {
     name: "agent://identity",
     description: "This agent's id, public key and DID, signed by that key.",
     risk: 0,
-    input: v.strictObject({}),
+    input: v.object({}),
     run: () => ({ ok: true, data: JSON.stringify(file) }),
   });
 }

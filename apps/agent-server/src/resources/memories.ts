@@ -9,7 +9,7 @@ export function memoriesResource(memory: Memory) {
     name: "agent://memories",
     description: "The newest memories of conversations with the caller.",
     risk: 0,
-    input: v.strictObject({}),
+    input: v.object({}),
     run: (_args, { caller }) => ({
       ok: true,
       data: JSON.stringify(memory.listNewest(callerKey(caller))),

@@ -27,7 +27,7 @@ export function stateResource({
     name: "agent://state",
     description: "This agent's activity since it started.",
     risk: 0,
-    input: v.strictObject({}),
+    input: v.object({}),
     run() {
       const { active, completed, failed } = taskCounter.counts();
       const state = {

@@ -1,14 +1,11 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
-import type { Risk, ToolAnswer, ToolContext } from "./definition.ts";
+import type { JsonObject, Risk, ToolAnswer, ToolContext } from "./definition.ts";
 import { formatRule } from "../config/format-rule.ts";
 import type { RegisteredTool } from "./registry.ts";
 
-/**
- * Creates a built-in tool: one valibot schema types, describes and checks its arguments. The schema is strict,
- * because a misspelt optional argument would else be ignored and the tool do something else than was asked.
- */
-export function defineTool<S extends v.StrictObjectSchema<v.ObjectEntries, undefined>>(tool: {
+/** Creates a built-in tool: one valibot schema types, describes and checks its arguments. */
+export function defineTool<S extends v.GenericSchema<JsonObject, JsonObject>>(tool: {
   name: string;
   description: string;
   risk: Risk;

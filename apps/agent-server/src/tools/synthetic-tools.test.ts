@@ -13,7 +13,6 @@ import { agentRecallTool } from "./built-in/agent-recall.ts";
 import { agentRememberTool } from "./built-in/agent-remember.ts";
 import { agentServiceListingTool } from "./built-in/agent-service-listing.ts";
 import { createToolCaller } from "./calling/call-tool.ts";
-import { createSyntheticTools } from "./index.ts";
 import { createRegistry } from "./registry.ts";
 
 const runtime = createSystemRuntime(silentLog);
@@ -222,27 +221,4 @@ test("agent_service_listing returns the listing, agent_credentials the presentat
   expect(await ask("agent_credentials", {}, stranger)).toEqual({
     type: ["VerifiablePresentation"],
   });
-});
-
-describe("unknown arguments", () => {
-  const unused = {} as never;
-  const tools = createSyntheticTools({
-    identityFile: unused,
-    work: unused,
-    answerQuery: unused,
-    memory: unused,
-    definitions: () => [],
-    credentials: unused,
-    listing,
-    delegator: unused,
-    contester: unused,
-  });
-
-  test.each(tools.map((tool) => [tool.definition.name, tool] as const))(
-    "%s refuses an unknown argument by its name",
-    (_, tool) => {
-      const checked = tool.check({ surprise: 1 });
-      expect(checked.ok ? "" : checked.fault).toMatch(/(^|; )surprise: is not allowed$/);
-    },
-  );
 });

@@ -22,7 +22,7 @@ export function agentCredentialsTool(source: CredentialSource) {
     name: "agent_credentials",
     description: "A signed presentation of the credentials about this agent.",
     risk: 0,
-    input: v.strictObject({}),
+    input: v.object({}),
     async run(_args, { signal }) {
       const answer = await source.present(signal);
       return answer.ok ? { ok: true, data: JSON.stringify(answer.presentation) } : answer;

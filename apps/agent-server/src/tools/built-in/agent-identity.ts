@@ -7,7 +7,7 @@ export function agentIdentityTool(file: IdentityFile) {
     name: "agent_identity",
     description: "This agent's id, public key and DID, signed by that key.",
     risk: 0,
-    input: v.strictObject({}),
+    input: v.object({}),
     run: () => ({ ok: true, data: JSON.stringify(file) }),
   });
 }

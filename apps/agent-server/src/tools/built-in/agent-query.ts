@@ -16,7 +16,7 @@ export function agentQueryTool(answerQuery: AnswerQuery) {
     name: "agent_query",
     description: "Ask this agent a question; it answers from its memory, without using tools.",
     risk: 2,
-    input: v.strictObject({ message }),
+    input: v.object({ message }),
     async run(args, { caller, signal }) {
       const answer = await answerQuery(args.message, { caller, signal });
       return answer.ok

@@ -12,7 +12,7 @@ export function agentRecallTool(memory: Memory) {
     name: "agent_recall",
     description: `Memories of earlier conversations with the caller (at most limit items, ${recallDefault} by default).`,
     risk: 1,
-    input: v.strictObject({
+    input: v.object({
       query: memoryText,
       limit: v.optional(
         v.pipe(

@@ -8,7 +8,7 @@ export function agentServiceListingTool(listing: JsonObject) {
     name: "agent_service_listing",
     description: "This agent's capabilities, prices and service level.",
     risk: 0,
-    input: v.strictObject({}),
+    input: v.object({}),
     run: () => ({ ok: true, data: JSON.stringify(listing) }),
   });
 }

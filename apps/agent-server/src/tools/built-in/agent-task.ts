@@ -14,7 +14,7 @@ export function agentTaskTool(work: Work) {
     name: "agent_task",
     description: "Do a task and return the signed execution receipt.",
     risk: 3,
-    input: v.strictObject({
+    input: v.object({
       prompt: v.pipe(
         v.string(),
         v.nonEmpty("must not be empty"),

@@ -11,7 +11,7 @@ export function agentToolsTool(definitions: () => readonly ToolDefinition[]) {
     name: "agent_tools",
     description: "The tools of this agent with their risk, 0 (read) to 4 (money).",
     risk: 0,
-    input: v.strictObject({}),
+    input: v.object({}),
     run: () => ({
       ok: true,
       data: JSON.stringify(

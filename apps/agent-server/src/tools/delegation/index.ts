@@ -31,7 +31,7 @@ function findAgentsTool(delegator: Delegator): RegisteredTool {
     name: "find_agents",
     description: `Find agents with a capability, with price in USD and trust. ${FOREIGN_TEXTS}`,
     risk: 0,
-    input: v.strictObject({ capability }),
+    input: v.object({ capability }),
     run: async (args, { signal }) =>
       toToolAnswer(await delegator.findAgents(args.capability, signal)),
   });
@@ -74,7 +74,7 @@ function taskTools(delegator: Delegator): RegisteredTool[] {
       name: "task_status",
       description: `The state of a delegated task; its result after its receipt is verified. ${FOREIGN_TEXTS}`,
       risk: 0,
-      input: v.strictObject({ task_id: id }),
+      input: v.object({ task_id: id }),
       run: async (args, { signal }) =>
         toToolAnswer(await delegator.getTaskStatus(args.task_id, signal)),
     }),
@@ -82,7 +82,7 @@ function taskTools(delegator: Delegator): RegisteredTool[] {
       name: "cancel_task",
       description: "Cancel a delegated task, or ask the agent that has begun it to stop.",
       risk: 2,
-      input: v.strictObject({ task_id: id }),
+      input: v.object({ task_id: id }),
       run: async (args, { signal }) =>
         toToolAnswer(await delegator.cancelTask(args.task_id, signal)),
     }),
@@ -111,14 +111,14 @@ function accountTools(delegator: Delegator): RegisteredTool[] {
       name: "balance",
       description: "The balance of this agent's account in USD, and how to get a deposit.",
       risk: 0,
-      input: v.strictObject({}),
+      input: v.object({}),
       run: async (_args, { signal }) => toToolAnswer(await delegator.getBalance(signal)),
     }),
     defineTool({
       name: "statement",
       description: `The movements of this agent's account, the newest 200. ${FOREIGN_TEXTS}`,
       risk: 0,
-      input: v.strictObject({}),
+      input: v.object({}),
       run: async (_args, { signal }) => toToolAnswer(await delegator.getStatement(signal)),
     }),
   ];
