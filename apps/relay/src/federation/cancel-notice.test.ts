@@ -47,7 +47,7 @@ const readTask = async (taskId: string) =>
 const isCancelled = async (taskId: string) => (await readTask(taskId)).status === "cancelled";
 
 const waitFor = (what: string, condition: () => Promise<boolean> | boolean) =>
-  advanceUntil(scene.clock, [a, b], { stepMs: 10_000, what }, condition);
+  advanceUntil(scene.clock, [a, b], { stepMs: 30_000, what }, condition);
 
 async function submit(): Promise<string> {
   const submitted = await submitToBest(a, boss, {});
