@@ -17,6 +17,9 @@ export async function sendCancelNotice(
   taskId: string,
 ): Promise<void> {
   const { storage, runtime, federation } = services;
+  // Most tasks that are due have a result instead, for which no transaction is needed here.
+  const due = await findInbound(storage.read, taskId);
+  if (due === undefined || !isNoticeDue(due.task, runtime.now())) return;
   const peer = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
     const now = runtime.now();

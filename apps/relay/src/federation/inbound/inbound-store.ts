@@ -87,8 +87,8 @@ export function getSenderEnd({ task, forward }: Pick<InboundRecord, "task" | "fo
 }
 
 /**
- * Returns the time to send the result or the notice of the end (again), or the end of an open hold; a task that runs expires
- * with its own row.
+ * Returns the time to send the result or the notice of the end (again), or the end of an open hold; a task
+ * that runs expires with its own row.
  */
 function nextDueAt(task: InboundTask): number | null {
   const { state, dueAt, holdUntil } = task;
