@@ -8,6 +8,9 @@ export class EncodingError extends TypeError {
 // Base58 decodes in quadratic time, and no encoded value is longer than a signature (88 digits).
 const MAX_BASE58_LENGTH = 128;
 
+/** Matches 32 bytes in lower-case hex, 64 digits: a public key or a SHA-256 hash. */
+export const HEX_OF_32_BYTES = /^[0-9a-f]{64}$/;
+
 const HEX = "0123456789abcdef";
 const LETTERS_AND_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const BASE64URL = `${LETTERS_AND_DIGITS}-_`;

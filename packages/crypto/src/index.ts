@@ -16,6 +16,7 @@ export {
   fromBase58Btc,
   fromBase64,
   fromBase64Url,
+  HEX_OF_32_BYTES,
   hexToBytes,
   toBase58Btc,
   toBase64,

@@ -1,10 +1,11 @@
+import { HEX_OF_32_BYTES } from "@agent/crypto";
 import * as v from "valibot";
 
 export const string = v.string("must be a string");
 export const text = v.pipe(string, v.nonEmpty("must not be empty"));
 export const boolean = v.boolean("must be true or false");
 
-export const hex32 = v.pipe(string, v.regex(/^[0-9a-f]{64}$/, "must be 64 lowercase hex digits"));
+export const hex32 = v.pipe(string, v.regex(HEX_OF_32_BYTES, "must be 64 lower-case hex digits"));
 
 /** Milliseconds since the epoch. JSON's 1e999 parses to Infinity, which is not a whole number. */
 export const time = v.pipe(

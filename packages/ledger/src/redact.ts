@@ -9,7 +9,7 @@ export interface ToolCall {
 }
 
 /**
- * Returns the SHA-256, in lowercase hex, of the arguments' canonical JSON, which is all that a
+ * Returns the SHA-256, in lower-case hex, of the arguments' canonical JSON, which is all that a
  * ledger contains of them (specification, Execution ledger). Throws CanonicalJsonError on arguments
  * that have no canonical JSON.
  */

@@ -1,10 +1,10 @@
-import { isPlainObject } from "@agent/crypto";
+import { isPlainObject, HEX_OF_32_BYTES } from "@agent/crypto";
 import * as v from "valibot";
 
 export const text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
 export const hex32 = v.pipe(
   v.string("must be a string"),
-  v.regex(/^[0-9a-f]{64}$/, "must be 64 lowercase hex digits"),
+  v.regex(HEX_OF_32_BYTES, "must be 64 lower-case hex digits"),
 );
 export const wholeNumber = v.pipe(
   v.number("must be a number"),

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { hex32, wholeNumber } from "./fields.ts";
 
 /**
- * A reference to a result that is stored elsewhere: its location, its SHA-256 in lowercase hex and
+ * A reference to a result that is stored elsewhere: its location, its SHA-256 in lower-case hex and
  * its length in bytes.
  */
 export interface ResultReference {

@@ -3,7 +3,7 @@ import { mergeChecks } from "./assign-proof-levels.ts";
 import type { ResultFileRefusal } from "./refusals.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** A file's SHA-256 in lowercase hex and its length in bytes. */
+/** A file's SHA-256 in lower-case hex and its length in bytes. */
 export interface FileDigest {
   readonly sha256: string;
   readonly bytes: number;

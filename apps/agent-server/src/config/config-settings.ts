@@ -1,4 +1,4 @@
-import { isUuid } from "@agent/crypto";
+import { isUuid, HEX_OF_32_BYTES } from "@agent/crypto";
 import { parseCidr } from "@agent/ip-networks";
 import { limits, operations } from "@agent/wire";
 import * as v from "valibot";
@@ -53,7 +53,7 @@ const mcpServer = v.union(
 
 const OFFER_RULE = 'must be "all", a list of tools, or an object {capability: [tools]}';
 
-const relayKey = v.pipe(text, v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits"));
+const relayKey = v.pipe(text, v.regex(HEX_OF_32_BYTES, "must be 64 lower-case hex digits"));
 
 const riskBand = wholeNumber(0, 4);
 
@@ -90,7 +90,7 @@ const APPROVERS_RULE = "must be a list of 1 to 50 approvers with distinct ids an
 const approver = v.strictObject(
   {
     agent_id: v.pipe(v.string(APPROVER_RULE), v.check(isUuid, APPROVER_RULE)),
-    public_key: v.pipe(v.string(APPROVER_RULE), v.regex(/^[0-9a-f]{64}$/, APPROVER_RULE)),
+    public_key: v.pipe(v.string(APPROVER_RULE), v.regex(HEX_OF_32_BYTES, APPROVER_RULE)),
   },
   APPROVER_RULE,
 );

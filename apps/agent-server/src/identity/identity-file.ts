@@ -1,9 +1,16 @@
-import { publicKeyToDidKey, hexToBytes, signJson, SUITE, verifyJson } from "@agent/crypto";
+import {
+  publicKeyToDidKey,
+  hexToBytes,
+  signJson,
+  SUITE,
+  verifyJson,
+  HEX_OF_32_BYTES,
+} from "@agent/crypto";
 import * as v from "valibot";
 
 const IdentityFileSchema = v.looseObject({
   agent_id: v.string(),
-  public_key: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  public_key: v.pipe(v.string(), v.regex(HEX_OF_32_BYTES)),
   did: v.string(),
   agent_type: v.string(),
   name: v.string(),

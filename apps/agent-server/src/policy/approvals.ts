@@ -10,7 +10,7 @@ export interface Approval extends PlaceHolder {
   readonly tool: string;
   /** 0 to 4. */
   readonly risk: number;
-  /** SHA-256 of the arguments' canonical JSON, lowercase hex; the approval covers only these. */
+  /** SHA-256 of the arguments' canonical JSON, lower-case hex; the approval covers only these. */
   readonly argsHash: string;
   /** The arguments for the owner's review; null when they are too long to be stored. */
   readonly args: JsonObject | null;

@@ -9,7 +9,7 @@ import { getRisk, type Decision, type PolicyCheck, type ToolCall } from "./polic
 
 export interface GuardedCall extends ToolCall {
   readonly args: JsonObject;
-  /** SHA-256 of the canonical JSON of `args`, lowercase hex. */
+  /** SHA-256 of the canonical JSON of `args`, lower-case hex. */
   readonly argsHash: string;
   /** The reason why the tool refuses all calls at the moment. */
   readonly refusal?: string | undefined;

@@ -3,6 +3,7 @@ import {
   isAcceptablePublicKey,
   publicKeyToDidKey,
   verifyRelaySuccession,
+  HEX_OF_32_BYTES,
 } from "@agent/crypto";
 
 /** The expected identity of a relay, from the owner's configuration or an earlier join. */
@@ -40,7 +41,7 @@ export function checkRelayPins(
 }
 
 function isOwnDid({ public_key, did }: StatedRelay): boolean {
-  if (!/^[0-9a-f]{64}$/.test(public_key)) return false;
+  if (!HEX_OF_32_BYTES.test(public_key)) return false;
   const key = hexToBytes(public_key);
   return isAcceptablePublicKey(key) && publicKeyToDidKey(key) === did;
 }

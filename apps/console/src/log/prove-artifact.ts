@@ -4,6 +4,7 @@ import {
   readJsonText,
   sha256Hex,
   unlessMalformed,
+  HEX_OF_32_BYTES,
 } from "@agent/crypto";
 import {
   type LogEntry,
@@ -56,7 +57,7 @@ export async function proveArtifact(
 
 /** A record that a relay signs when it is read is logged without its signature. */
 function listHashes(text: string): ListHashesResult {
-  if (/^[0-9a-f]{64}$/.test(text)) return { ok: true, hashes: [text] };
+  if (HEX_OF_32_BYTES.test(text)) return { ok: true, hashes: [text] };
   const read = readJsonText(text);
   if ("fault" in read && read.fault.isJson) return refuse(describeTextFault(read.fault));
   if ("fault" in read || !isJsonObject(read.value)) {

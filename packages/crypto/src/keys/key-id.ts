@@ -1,10 +1,8 @@
 import { sha256 } from "#sha256";
-import { bytesToHex, EncodingError, hexToBytes } from "../formats.ts";
+import { bytesToHex, EncodingError, HEX_OF_32_BYTES, hexToBytes } from "../formats.ts";
 import type { SuccessionCode } from "../succession/verify-succession.ts";
 import { verifySuccessionChain } from "../succession/verify-succession-chain.ts";
 import { isUuid } from "./uuid-v7.ts";
-
-const PUBLIC_KEY_HEX = /^[0-9a-f]{64}$/;
 
 /**
  * Derives the agent id of a public key (64 lower-case hex digits): a UUID of version 8 (RFC 9562)
@@ -12,7 +10,7 @@ const PUBLIC_KEY_HEX = /^[0-9a-f]{64}$/;
  * encoding of a key, because it would lead to another id.
  */
 export function deriveAgentId(publicKey: string): string {
-  if (!PUBLIC_KEY_HEX.test(publicKey)) throw new EncodingError("not 64 lower-case hex digits");
+  if (!HEX_OF_32_BYTES.test(publicKey)) throw new EncodingError("not 64 lower-case hex digits");
   const bytes = sha256(publicKey).slice(0, 16);
   bytes[6] = 0x80 | (bytes[6]! & 0x0f);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
@@ -21,7 +19,7 @@ export function deriveAgentId(publicKey: string): string {
 
 /** Returns whether an agent id was derived from a key; false if either is malformed. */
 export function isAgentIdOfKey(agentId: string, publicKey: string): boolean {
-  return PUBLIC_KEY_HEX.test(publicKey) && deriveAgentId(publicKey) === agentId;
+  return HEX_OF_32_BYTES.test(publicKey) && deriveAgentId(publicKey) === agentId;
 }
 
 /**

@@ -2,7 +2,7 @@ import { canonicalize, sha256Hex } from "@agent/crypto";
 import type { LedgerEvent } from "../events.ts";
 
 /**
- * Returns the SHA-256, in lowercase hex, of the events' canonical JSON texts joined with newlines
+ * Returns the SHA-256, in lower-case hex, of the events' canonical JSON texts joined with newlines
  * (specification, Execution ledger). Throws CanonicalJsonError on an event that has no canonical
  * JSON.
  */

@@ -7,7 +7,7 @@ import type { LedgerVerdict } from "./verdict.ts";
 
 /** The verifier's own values; checks whose value is left out do not run. */
 export interface VerifyLedgerOptions {
-  /** The key or all keys of the agent, as 64 lowercase hex digits; a signed ledger needs one. */
+  /** The key or all keys of the agent, as 64 lower-case hex digits; a signed ledger needs one. */
   readonly publicKey?: string | readonly string[] | undefined;
   /** The agent that the ledger must be of. */
   readonly agentId?: string | undefined;

@@ -18,7 +18,7 @@ import { isSignatureValid, isSignatureValidAsync } from "./signature.ts";
 /** The verifier's own values; checks whose value is left out do not run. */
 export interface VerifyReceiptOptions {
   /**
-   * The key or all keys bound to the agent, as 64 lowercase hex digits; by default the embedded
+   * The key or all keys bound to the agent, as 64 lower-case hex digits; by default the embedded
    * one. A text in another form, such as a did:key, is no key, and with no other one the receipt is refused with
    * `receipt.key_missing`.
    */

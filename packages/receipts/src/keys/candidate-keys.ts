@@ -1,9 +1,8 @@
+import { HEX_OF_32_BYTES } from "@agent/crypto";
 import type { ExecutionReceipt } from "../schema.ts";
 
-/** The public keys bound to an agent, each 64 lowercase hex digits, the most likely first. */
+/** The public keys bound to an agent, each 64 lower-case hex digits, the most likely first. */
 export type BoundKeys = string | readonly string[];
-
-const PUBLIC_KEY = /^[0-9a-f]{64}$/;
 
 /**
  * Lists the keys to try. If there are bound keys, only they count, and an embedded key among them
@@ -16,6 +15,8 @@ export function listCandidateKeys(
 ): readonly string[] {
   const embedded = receipt.public_key;
   if (bound === undefined) return embedded === undefined ? [] : [embedded];
-  const keys = (typeof bound === "string" ? [bound] : bound).filter((key) => PUBLIC_KEY.test(key));
+  const keys = (typeof bound === "string" ? [bound] : bound).filter((key) =>
+    HEX_OF_32_BYTES.test(key),
+  );
   return embedded !== undefined && keys.includes(embedded) ? [embedded] : keys;
 }

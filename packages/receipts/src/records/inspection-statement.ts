@@ -84,7 +84,7 @@ export function buildSubjectChecks<Members extends Statement, Kind extends strin
 }
 
 /**
- * Returns the SHA-256, in lowercase hex, of the canonical JSON of a whole signed verdict or decision, by
+ * Returns the SHA-256, in lower-case hex, of the canonical JSON of a whole signed verdict or decision, by
  * which an outcome refers to it.
  */
 export function hashInspectionStatement(statement: object): string {

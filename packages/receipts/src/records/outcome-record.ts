@@ -65,7 +65,7 @@ export function signOutcomeRecord(body: OutcomeRecordBody, secretKey: Uint8Array
 }
 
 /**
- * Returns the SHA-256, in lowercase hex, of the canonical JSON of an outcome without its signature; a
+ * Returns the SHA-256, in lower-case hex, of the canonical JSON of an outcome without its signature; a
  * settlement record names its outcome by it.
  */
 export function hashOutcomeRecord(record: OutcomeRecord): string {

@@ -1,4 +1,4 @@
-import { bytesToHex, equalBytes, hexToBytes, sha256 } from "@agent/crypto";
+import { bytesToHex, equalBytes, hexToBytes, sha256, HEX_OF_32_BYTES } from "@agent/crypto";
 
 /** The length of an entry in bytes. */
 export const ENTRY_BYTES = 90;
@@ -73,7 +73,7 @@ export function hashTag(type: "agent" | "key" | "ref", value: string): Uint8Arra
 export function buildLogEntry(facts: LogEntryFacts): Uint8Array {
   const { kind, time, agentId, publicKey, ref, artifactHash } = facts;
   if (!Number.isSafeInteger(time) || time < 0) throw new RangeError("the time must be whole ms");
-  if (!/^[0-9a-f]{64}$/.test(artifactHash)) throw new RangeError("a hash must be 64 hex digits");
+  if (!HEX_OF_32_BYTES.test(artifactHash)) throw new RangeError("a hash must be 64 hex digits");
   const entry = new Uint8Array(ENTRY_BYTES);
   entry[0] = VERSION;
   entry[1] = ENTRY_KINDS[kind];

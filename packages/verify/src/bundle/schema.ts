@@ -1,4 +1,4 @@
-import { isJsonObject, isUuid } from "@agent/crypto";
+import { isJsonObject, isUuid, HEX_OF_32_BYTES } from "@agent/crypto";
 import type { VerifiableCredential } from "@agent/credentials";
 import {
   type ExecutionReceipt,
@@ -29,7 +29,7 @@ const string = v.string("must be a string");
 const text = v.pipe(string, v.nonEmpty("must not be empty"));
 const uuid = v.pipe(string, v.check(isUuid, "must be a UUID"));
 const time = v.pipe(v.number("must be a number"), v.safeInteger("must be a whole number"));
-const hex32 = v.pipe(string, v.regex(/^[0-9a-f]{64}$/, "must be 64 lowercase hex digits"));
+const hex32 = v.pipe(string, v.regex(HEX_OF_32_BYTES, "must be 64 lower-case hex digits"));
 const amount = v.pipe(v.number("must be a number"), v.finite("must be finite"));
 const object = v.custom<object>(isJsonObject, "must be a JSON object");
 const looseObjectOf = <Rules extends v.ObjectEntries>(rules: Rules) =>

@@ -8,7 +8,7 @@ export type KeyRole = "agent" | "relay";
 
 /** A key that the verifier named, maybe for its owner alone. */
 export interface NamedKey {
-  /** 64 lowercase hex digits. */
+  /** 64 lower-case hex digits. */
   readonly publicKey: string;
   /** The only role in which it counts; any without it. */
   readonly role?: KeyRole | undefined;

@@ -1,5 +1,5 @@
 import { fromMicro, MAX_AMOUNT, parseAmount, type AmountCode } from "@agent/budget";
-import { isJsonObject, isUuid } from "@agent/crypto";
+import { isJsonObject, isUuid, HEX_OF_32_BYTES } from "@agent/crypto";
 import * as v from "valibot";
 import { annotateSchema, describeAs } from "./annotate-schema.ts";
 import { limits } from "./limits.ts";
@@ -29,12 +29,12 @@ export const agentId = annotateSchema(
 
 export const publicKey = v.pipe(
   v.string(),
-  v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits"),
+  v.regex(HEX_OF_32_BYTES, "must be 64 lower-case hex digits"),
 );
 
 export const hash = v.pipe(
   v.string(),
-  v.regex(/^[0-9a-f]{64}$/, "must be a SHA-256 hash as 64 lower-case hex digits"),
+  v.regex(HEX_OF_32_BYTES, "must be a SHA-256 hash as 64 lower-case hex digits"),
 );
 
 export const shortText = v.pipe(

@@ -1,4 +1,4 @@
-import { isUuid } from "@agent/crypto";
+import { isUuid, HEX_OF_32_BYTES } from "@agent/crypto";
 import { TrustLevel } from "@agent/wire";
 import * as v from "valibot";
 import { createReloadingFile } from "../../files/reloading-file.ts";
@@ -11,7 +11,7 @@ import { parseJson } from "../../model/parse-json.ts";
 
 const KnownAgent = v.strictObject({
   agent_id: v.pipe(v.string(), v.check(isUuid, "must be a UUID in lower case")),
-  public_key: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits")),
+  public_key: v.pipe(v.string(), v.regex(HEX_OF_32_BYTES, "must be 64 lower-case hex digits")),
   trust_level: v.picklist(TrustLevel.options, `must be one of: ${TrustLevel.options.join(", ")}`),
   /** A note for readers of the file. */
   name: v.optional(v.string()),

@@ -1,3 +1,4 @@
+import { HEX_OF_32_BYTES } from "@agent/crypto";
 import { readFileIfPresent } from "@agent/crypto/private-file";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -21,7 +22,7 @@ export async function openReceiptHashes(
   runtime: Pick<Runtime, "log">,
 ): Promise<ReceiptHashes> {
   const text = await readSigned(path, runtime);
-  const hashes = new Set(text.split("\n").filter((line) => /^[0-9a-f]{64}$/.test(line)));
+  const hashes = new Set(text.split("\n").filter((line) => HEX_OF_32_BYTES.test(line)));
   // A crash may have cut off the last line.
   let endsInLine = text === "" || text.endsWith("\n");
   let writing: Promise<void> = Promise.resolve();

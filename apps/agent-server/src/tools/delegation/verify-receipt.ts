@@ -1,3 +1,4 @@
+import { HEX_OF_32_BYTES } from "@agent/crypto";
 import { verifyReceiptAsync } from "@agent/receipts";
 import * as v from "valibot";
 import { defineTool } from "../define-tool.ts";
@@ -15,7 +16,7 @@ export function verifyReceiptTool() {
     input: v.strictObject({
       receipt: v.union([v.record(v.string(), v.unknown()), v.string()], RECEIPT_RULE),
       key: v.optional(
-        v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits")),
+        v.pipe(v.string(), v.regex(HEX_OF_32_BYTES, "must be 64 lower-case hex digits")),
       ),
     }),
     async run({ receipt, key }) {

@@ -1,3 +1,4 @@
+import { HEX_OF_32_BYTES } from "@agent/crypto";
 import type { SuccessionRecord } from "@agent/crypto";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import type { Caller } from "../../identity/caller.ts";
@@ -19,7 +20,7 @@ export async function rotateKey(
   { agentId: agent_id, succession, caller }: Rotation,
 ): Promise<Answer<RotateKey>> {
   const { new_public_key: public_key } = succession as Partial<SuccessionRecord>;
-  if (typeof public_key !== "string" || !/^[0-9a-f]{64}$/.test(public_key)) {
+  if (typeof public_key !== "string" || !HEX_OF_32_BYTES.test(public_key)) {
     return refuse("agent.succession_invalid", "succession.malformed");
   }
   const bound = await services.storage.transaction(async (tx) => {

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { isUuid } from "@agent/crypto";
+import { isUuid, HEX_OF_32_BYTES } from "@agent/crypto";
 import { KEY_TYPES, parseVerifierKey, type VerifierKey } from "@agent/transparency";
 
 /** The parsed request of a command line. */
@@ -65,7 +65,7 @@ export function parseMonitorArguments(args: readonly string[]): MonitorRequest {
     if (!values.agent.every(isUuid)) {
       return refuse("--agent takes the id of an agent, a UUID in lower case");
     }
-    const wrongKey = values.key.some((key) => !/^[0-9a-f]{64}$/.test(key));
+    const wrongKey = values.key.some((key) => !HEX_OF_32_BYTES.test(key));
     if (wrongKey) return refuse("--key takes 64 lower-case hex digits");
     const witnesses = values.witness.map(parseWitness).filter((each) => each !== null);
     if (witnesses.length < values.witness.length) {

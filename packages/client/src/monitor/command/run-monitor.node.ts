@@ -1,5 +1,5 @@
 import { appendFile, readFile } from "node:fs/promises";
-import { formatError } from "@agent/crypto";
+import { formatError, HEX_OF_32_BYTES } from "@agent/crypto";
 import { readFileIfPresent, writePrivateText } from "@agent/crypto/private-file";
 import { formatVerifierKey } from "@agent/transparency";
 import { createMonitor, type MonitorAlarm } from "../monitor.ts";
@@ -100,7 +100,7 @@ async function readKnown(file: string | undefined) {
   const text = file === undefined ? "" : await readFile(file, "utf8");
   const lines = text.split(/\r?\n/).map((line) => line.replace(/#.*/, "").trim());
   const values = lines.filter((line) => line !== "");
-  const isHash = (value: string) => /^[0-9a-f]{64}$/.test(value);
+  const isHash = (value: string) => HEX_OF_32_BYTES.test(value);
   return {
     knownArtifacts: values.filter(isHash),
     knownRefs: values.filter((value) => !isHash(value)),

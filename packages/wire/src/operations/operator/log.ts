@@ -1,3 +1,4 @@
+import { HEX_OF_32_BYTES } from "@agent/crypto";
 import * as v from "valibot";
 import { describeAs } from "../../engine/annotate-schema.ts";
 import { wholeNumber } from "../../engine/fields.ts";
@@ -7,7 +8,7 @@ import { defineOperation } from "../../engine/operation.ts";
 const NOTE = "text/plain; charset=utf-8";
 const ArtifactHash = v.pipe(
   v.string(),
-  v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hexadecimal digits"),
+  v.regex(HEX_OF_32_BYTES, "must be 64 lower-case hexadecimal digits"),
 );
 /** A signed head of the relay's log. */
 const Head = v.object({

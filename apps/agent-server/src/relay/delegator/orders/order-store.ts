@@ -1,3 +1,4 @@
+import { HEX_OF_32_BYTES } from "@agent/crypto";
 import { isMissingFile } from "@agent/crypto/private-file";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +28,7 @@ export interface OrderStore {
   delete(order: Pick<BegunOrder, "idempotencyKey">): Promise<void>;
 }
 
-const HASH = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const HASH = v.pipe(v.string(), v.regex(HEX_OF_32_BYTES));
 const OrderFile = v.object({
   relay_url: v.string(),
   agent_id: v.string(),
