@@ -26,8 +26,9 @@ export function startClockJumps(
       relay.count("clock jumped");
       relay.clock.setAhead(ms);
       relay.tick();
-      // At once, because a relay that starts with such a clock does not see how long it was down.
-      if (ms < 0 && durationMs >= MIN_BEHIND_MS) relay.crash(0);
+      // At once, because a relay that starts with such a clock does not see how long it was down, nor how long
+      // it was frozen, as it stores no time then.
+      if (ms < 0 && durationMs >= MIN_BEHIND_MS && relay.isWorking) relay.crash(0);
       queue.after(durationMs, () => {
         relay.clock.setAhead(0);
         relay.tick();
