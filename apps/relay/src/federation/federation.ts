@@ -1,4 +1,5 @@
 import type { RetrySchedule } from "@agent/federation-protocol/delivery";
+import type { PositionDifference } from "@agent/federation-protocol/settlement";
 import type { RateLimiter } from "../http/limits/rate-limit.ts";
 import type { Log } from "../observability/log.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
@@ -34,8 +35,8 @@ export interface Federation extends AgreedState {
   /** Peers whose last query timed out, by relay id: callers do not wait for them. */
   readonly unresponsivePeers: Set<string>;
   readonly schedule: RetrySchedule;
-  /** The difference between a peer's books and the local ones, in micro-units by relay id. */
-  readonly positionDifferences: Map<string, number>;
+  /** The difference between a peer's books and the local ones, by relay id. */
+  readonly positionDifferences: Map<string, PositionDifference>;
   /** Marks its records as those of the federation service. */
   readonly log: Log;
   /** Ids of tasks that no peer has accepted yet; they are tried again with the heartbeats. */

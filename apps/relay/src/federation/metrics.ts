@@ -36,7 +36,7 @@ export function registerFederationMetrics(
     async collect() {
       // A removed peer is no longer compared.
       const peers = await listPeers(storage.read);
-      this.set(peers.filter(({ relay_id }) => differences.has(relay_id)).length);
+      this.set(peers.filter(({ relay_id }) => differences.get(relay_id)?.isConfirmed).length);
     },
   });
 }

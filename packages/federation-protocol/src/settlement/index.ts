@@ -20,7 +20,9 @@ export {
   type OwnPosition,
   type Position,
   parsePosition,
+  type PositionDifference,
   toPositionMessage,
+  updateDifference,
 } from "./position.ts";
 export {
   type AcceptedSettlement,

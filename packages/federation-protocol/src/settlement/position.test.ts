@@ -1,6 +1,12 @@
 import { asMicro } from "@agent/budget";
 import { describe, expect, it } from "vitest";
-import { comparePositions, parsePosition, toPositionMessage } from "./position.ts";
+import {
+  comparePositions,
+  parsePosition,
+  type PositionDifference,
+  toPositionMessage,
+  updateDifference,
+} from "./position.ts";
 
 const own = (amount: number, underWay = false, movedAt: number | null = 100) => ({
   amount: asMicro(amount),
@@ -29,4 +35,27 @@ describe("A8: the positions of two relays", () => {
       expect(parsePosition(toPositionMessage(position))).toEqual(position);
     },
   );
+});
+
+describe("A8: a difference between the books of two relays", () => {
+  const seen = (amount: number, isConfirmed = false, seenAt = 100): PositionDifference => ({
+    amount: asMicro(amount),
+    seenAt,
+    isConfirmed,
+  });
+  it.each([
+    ["is none where the books agree", undefined, 0, 150, undefined],
+    ["is kept while the books cannot be compared", seen(5), null, 150, seen(5)],
+    ["is no alarm when it is seen first", undefined, 5, 150, seen(5, false, 200)],
+    ["is no alarm by a position stated before it was seen", seen(5), 5, 100, seen(5)],
+    ["is an alarm by a position stated after it was seen", seen(5), 5, 101, seen(5, true)],
+    ["that became another one is seen first again", seen(5), 6, 150, seen(6, false, 200)],
+    ["ends before it was an alarm", seen(5), 0, 101, undefined],
+    ["stays an alarm when it becomes another one", seen(5, true), 6, 50, seen(6, true)],
+    ["stays an alarm while the books cannot be compared", seen(5, true), null, 150, seen(5, true)],
+    ["ends as an alarm", seen(5, true), 0, 50, undefined],
+  ] as const)("%s", (_, known, compared, statedAfter, expected) => {
+    const amount = compared === null ? null : asMicro(compared);
+    expect(updateDifference(known, amount, { statedAfter, now: 200 })).toEqual(expected);
+  });
 });

@@ -42,3 +42,30 @@ export function comparePositions(
   if (own.movedAt !== null && own.movedAt >= statedAfter) return null;
   return asMicro(own.amount + peer.amount);
 }
+
+/** A difference between the books of two relays. */
+export interface PositionDifference {
+  readonly amount: Micro;
+  /** The time (ms since the epoch, by the own clock) at which it was first seen. */
+  readonly seenAt: number;
+  /** Whether it is an alarm: a position that the peer stated later differs too. */
+  readonly isConfirmed: boolean;
+}
+
+/**
+ * Returns the difference that is known after `comparePositions` has returned `compared`; undefined
+ * without one. A statement can be older than the end of what was pending here, for example of a
+ * task that the peer had given up when it stated its position, and that it has settled since. So a
+ * difference counts once a statement that was made after it was first seen confirms it.
+ */
+export function updateDifference(
+  known: PositionDifference | undefined,
+  compared: Micro | null,
+  { statedAfter, now }: { readonly statedAfter: number; readonly now: number },
+): PositionDifference | undefined {
+  if (compared === null) return known;
+  if (compared === 0) return undefined;
+  if (known?.isConfirmed) return { ...known, amount: compared };
+  if (known?.amount !== compared) return { amount: compared, seenAt: now, isConfirmed: false };
+  return { ...known, isConfirmed: statedAfter > known.seenAt };
+}

@@ -67,3 +67,7 @@ it.each([3555, 8442])(
     expect(simulate(seed).violations).toEqual([]);
   },
 );
+
+it("A8: a position that a peer stated before it settled late is no alarm at seed 22828", () => {
+  expect(simulate(22_828).violations).toEqual([]);
+});

@@ -7,6 +7,7 @@ import {
 } from "@agent/federation-protocol/peering";
 import {
   comparePositions,
+  updateDifference,
   type Position,
   toPositionMessage,
 } from "@agent/federation-protocol/settlement";
@@ -111,7 +112,7 @@ function isFreshNotice(relay: SimRelay, from: string, timestamp: number): boolea
   return checkNotice({ relay_id: from, timestamp }, context) === null;
 }
 
-/** Compares a peer's position with the own books; a difference raises an alarm until it ends. */
+/** Compares a peer's position with the own books; a confirmed difference is an alarm until it ends. */
 function comparePosition(
   relay: SimRelay,
   peerId: string,
@@ -120,17 +121,21 @@ function comparePosition(
 ): void {
   const { faults, truth } = relay.world;
   const own = getPosition(relay, peerId);
-  const difference = faults.comparesUnderWay
+  const compared = faults.comparesUnderWay
     ? comparePositions({ ...own, underWay: false }, { ...stated, underWay: false }, statedAfter)
     : comparePositions(own, stated, statedAfter);
-  if (difference === null || difference === (relay.differences.get(peerId) ?? 0)) return;
-  if (difference === 0 || faults.hidesDifferences) {
+  const { now } = relay;
+  const before = relay.differences.get(peerId);
+  const after = updateDifference(before, compared, { statedAfter, now });
+  if (after === undefined || faults.hidesDifferences) {
     relay.differences.delete(peerId);
     return;
   }
+  relay.differences.set(peerId, after);
+  const difference = after.amount;
+  if (!after.isConfirmed || (before?.isConfirmed && before.amount === difference)) return;
   relay.count("position differs");
   relay.log(`books differ by ${difference} from those of ${relay.nameOf(peerId)}`);
-  relay.differences.set(peerId, difference);
   if (!truth.mayDiffer(relay.id, peerId, relay.world.queue.now)) {
     relay.reportViolation(
       `false alarm: books differ by ${difference} from ${relay.nameOf(peerId)}`,

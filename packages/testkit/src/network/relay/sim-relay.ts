@@ -4,7 +4,11 @@ import { type FederationRefusal, ReplayCache, REFUSAL_STATUS } from "@agent/fede
 import type { Delivery, RetrySchedule } from "@agent/federation-protocol/delivery";
 import type { KnownAgent } from "@agent/federation-protocol/discovery";
 import { isLive, isUsable, NEW_PEER } from "@agent/federation-protocol/peering";
-import { type ClearingLine, getExposure } from "@agent/federation-protocol/settlement";
+import {
+  type ClearingLine,
+  getExposure,
+  type PositionDifference,
+} from "@agent/federation-protocol/settlement";
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { TestAgent } from "../../agents.ts";
 import type { SeededRandom } from "../../random.ts";
@@ -84,7 +88,7 @@ export class SimRelay implements NetworkNode {
   known = new Map<string, readonly KnownAgent[]>();
   queries = new ReplayCache(QUERY_LIFETIME_MS, 1_000);
   /** The difference to each peer's books at the latest comparison. */
-  differences = new Map<string, Micro>();
+  differences = new Map<string, PositionDifference>();
   readonly #queriesTaken = new Map<string, number>();
   readonly #handlers: Readonly<Record<string, Handler>>;
   readonly #jobs: readonly Job[];

@@ -40,8 +40,7 @@ export function* checkAccountsMirrored(
     const theirs = b.store.balanceOf(accountOf.peer(a.id));
     const difference = ours + theirs;
     if (difference === 0) continue;
-    const isReported =
-      a.differences.get(b.id) === difference || b.differences.get(a.id) === difference;
+    const isReported = listAlarms(a, b).includes(difference);
     const isHeld = sumHeldForOperator(a, b.id, truth) + sumHeldForOperator(b, a.id, truth) > 0;
     if (!truth.mayDiffer(a.id, b.id, a.world.queue.now) || !(isReported || isHeld)) {
       yield `${a.name} and ${b.name} have ${ours} and ${theirs} without an alarm`;
@@ -54,10 +53,17 @@ export function* checkAlarms(relays: readonly SimRelay[]): Iterable<string> {
   for (const [a, b] of listPairs(relays)) {
     const ours = a.store.balanceOf(accountOf.peer(b.id));
     const theirs = b.store.balanceOf(accountOf.peer(a.id));
-    const isReported = a.differences.has(b.id) || b.differences.has(a.id);
+    const isReported = listAlarms(a, b).length > 0;
     if (ours + theirs === 0 && isReported)
       yield `${a.name} and ${b.name} agree in spite of an alarm`;
   }
+}
+
+/** Lists the differences between two relays that one of them reports. */
+function listAlarms(a: SimRelay, b: SimRelay): number[] {
+  return [a.differences.get(b.id), b.differences.get(a.id)].flatMap((known) =>
+    known?.isConfirmed ? [known.amount] : [],
+  );
 }
 
 function listPairs(relays: readonly SimRelay[]): [SimRelay, SimRelay][] {
