@@ -276,12 +276,17 @@ async function createServices(
     randomBytes: runtime.randomBytes,
   });
   const logWitnesses = createLogWitnesses({ ...core, egress });
-  if (freezer.frozen()?.restored !== true) await logWitnesses.checkStart();
+  const witness = createWitness(core, metrics);
+  // A restored database begins another generation of both when it is unfrozen.
+  if (freezer.frozen()?.restored !== true) {
+    await logWitnesses.checkStart();
+    await witness?.checkStart();
+  }
   return {
     ...core,
     metrics,
     logWitnesses,
-    witness: createWitness(core, metrics),
+    witness,
     jobMonitor: createJobMonitor(clock.elapsed),
     reconciler: createReconciler({ freezer, runtime, elapsed: clock.elapsed, log }),
     tokens,

@@ -215,6 +215,46 @@ test.runIf(onlyOn("sqlite"))(
   },
 );
 
+test.runIf(onlyOn("sqlite")).each([
+  ["whose own log did not grow meanwhile", {}],
+  ["whose own log is off", { AGENT_LOG: "false" }],
+])(
+  "TL16 a witness %s cosigns nothing from an older copy of its database",
+  async (_, own: Record<string, string>) => {
+    const log = createModelLog(20);
+    const env = { ...witnessEnv(log), ...own };
+    const cosign = async (old: number, size: number) => {
+      const proof = old === 0 ? [] : await proveConsistency(old, size, log.readTile);
+      const answer = await askWitness(t, formatAddCheckpoint(old, proof, log.sign([], size)));
+      return answer.status;
+    };
+    await t.close();
+    await start(env);
+    expect(await cosign(0, 1)).toBe(200);
+    await t.close();
+    const copy = join(folder, "copy.db");
+    copyFileSync(path(), copy);
+    await start(env);
+    expect(await cosign(1, 20)).toBe(200);
+    await t.close();
+    // The newest copy is no older one.
+    await start(env);
+    expect(t.listLogged("log.behind_witness")).toEqual([]);
+    await t.close();
+    for (const end of ["-wal", "-shm"]) rmSync(`${path()}${end}`, { force: true });
+    copyFileSync(copy, path());
+    await start(env);
+    expect(await cosign(1, 10)).toBe(404);
+    expect(t.listLogged("log.behind_witness")).toHaveLength(1);
+    await t.close();
+    await clock.advance(1_000);
+    await run("log", ["restart"]);
+    await start(env);
+    // The next generation of a witness has another key, so its readers see that its state went back.
+    expect(await cosign(1, 10)).toBe(200);
+  },
+);
+
 test("TL8 the log begins a new generation when it is told to restart, and enters its keys again", async () => {
   await bindKeys(2);
   await restartLog({ size: 3 });

@@ -4,7 +4,7 @@ import type { Storage } from "../storage/storage.ts";
 import { checkServedHead } from "./heads/check-served-head.ts";
 import { openLog } from "./open-log.ts";
 import { createRelayLog } from "./heads/relay-log.ts";
-import { createServedHead } from "./heads/served-head.ts";
+import { createHeadFile } from "./heads/head-file.ts";
 
 type LogParts = Pick<
   Services,
@@ -18,7 +18,7 @@ type LogParts = Pick<
 export async function startLog(raw: Storage, parts: LogParts) {
   const opened = await openLog({ ...parts, storage: raw });
   if (!opened.ok) return opened;
-  const served = createServedHead(parts.config.storage.databasePath);
+  const served = createHeadFile(parts.config.storage.databasePath, "log-head");
   const relayLog = createRelayLog({ ...parts, served, opened });
   // A restored database begins another log when it is unfrozen.
   if (parts.freezer.frozen()?.restored !== true) {

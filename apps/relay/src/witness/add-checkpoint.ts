@@ -57,7 +57,7 @@ export async function addCheckpoint(
 }
 
 async function storeHead(
-  { storage, runtime }: WitnessParts,
+  { storage, runtime, witness }: WitnessParts,
   { logKey, vkey }: KnownLog,
   { body, next }: Extract<AddCheckpointAnswer, { readonly status: 200 }>,
 ): Promise<Answered> {
@@ -71,8 +71,10 @@ async function storeHead(
     }
     return updateWitnessed(tx, toRow(next, { origin, vkey, cosigned_at: now }));
   });
-  if (isStored) return toText("text/plain; charset=utf-8", 200, body);
-  return stateSize((await findWitnessed(storage.read, origin))?.size ?? 0);
+  if (!isStored) return stateSize((await findWitnessed(storage.read, origin))?.size ?? 0);
+  // An older copy of the database can have the same size, so only a head that grew shows that it is older.
+  if (next.size > next.oldSize) await witness.keepCosigned(next.checkpoint);
+  return toText("text/plain; charset=utf-8", 200, body);
 }
 
 const toRow = <Rest>(

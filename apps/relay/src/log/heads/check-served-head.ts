@@ -1,7 +1,7 @@
 import { formatError } from "@agent/crypto";
 import type { Reader } from "../../storage/storage.ts";
 import type { RelayLog } from "./relay-log.ts";
-import type { ServedHead } from "./served-head.ts";
+import type { HeadFile } from "./head-file.ts";
 import { findNewestHead } from "../store.ts";
 
 /**
@@ -11,15 +11,18 @@ import { findNewestHead } from "../store.ts";
 export async function checkServedHead(
   relayLog: Pick<RelayLog, "keys" | "holdSigning">,
   read: Reader,
-  served: ServedHead,
+  served: HeadFile,
 ): Promise<void> {
-  let last: Awaited<ReturnType<ServedHead["load"]>>;
+  let last: Awaited<ReturnType<HeadFile["load"]>>;
   try {
     last = await served.load();
   } catch (error) {
     return relayLog.holdSigning(`the head served last cannot be read: ${formatError(error)}`);
   }
   const size = (await findNewestHead(read))?.size ?? 0;
-  if (last === undefined || last.origin !== relayLog.keys().origin || last.size <= size) return;
-  relayLog.holdSigning(`a head of size ${last.size} was served, and this database has ${size}`);
+  if (last === undefined || last.head.origin !== relayLog.keys().origin) return;
+  if (last.head.size <= size) return;
+  relayLog.holdSigning(
+    `a head of size ${last.head.size} was served, and this database has ${size}`,
+  );
 }

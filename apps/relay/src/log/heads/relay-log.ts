@@ -12,7 +12,7 @@ import { addHeadCosignatures } from "./add-cosignatures.ts";
 import { integrateBatch, type IntegratedBatch } from "./integrate.ts";
 import { loadEdge } from "./load-edge.ts";
 import { createLogRounds, type LogRounds } from "./log-rounds.ts";
-import type { ServedHead } from "./served-head.ts";
+import type { HeadFile } from "./head-file.ts";
 import { findLogState, findNewestHead, markKeysEntered, pruneHeads } from "../store.ts";
 
 /** The relay's own transparency log. */
@@ -47,7 +47,7 @@ interface RelayLogDependencies {
   readonly runtime: Pick<Runtime, "now">;
   readonly elapsed: () => number;
   readonly log: Log;
-  readonly served: ServedHead;
+  readonly served: HeadFile;
   /** One process signs the heads. */
   readonly processes: Pick<Membership, "isLeader" | "asLeader">;
   readonly opened: { readonly state: LogStateRow; readonly rootKey: Uint8Array };
@@ -139,7 +139,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
 }
 
 /** Merges of the index come last, because readers wait for the head. */
-async function completeHead(batch: IntegratedBatch, served: ServedHead, signing: Storage) {
+async function completeHead(batch: IntegratedBatch, served: HeadFile, signing: Storage) {
   await served.save(batch.note);
   await mergeSegments(signing, batch.entries);
 }
