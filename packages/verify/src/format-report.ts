@@ -111,8 +111,12 @@ function formatRemedy({ kind, code }: Verdict): string {
   if (code === "artifact.unrecognised") {
     return ": one artifact of a kind that --help lists is needed";
   }
-  const isProofMissing = code === "log.entry_missing" && kind !== "bundle";
-  return isProofMissing ? ": --proof takes the file that proves it" : "";
+  if (kind === "bundle") return "";
+  if (code === "log.entry_missing") return ": --proof takes the file that proves it";
+  if (code === "log.key_unknown") return ": --log takes the key of its log";
+  const isOfProof = code === "log.malformed" || code === "log.entry_malformed";
+  const isProof = kind === "log_proof" || kind === "checkpoint";
+  return isOfProof && !isProof ? ": the file of --proof has another form than a proof" : "";
 }
 
 /** Returns the rule that an unreadable text breaks, and the member; of such a text there is no artifact. */

@@ -32,7 +32,7 @@ export interface LogOptions {
   readonly logKey?: VerifierKey | undefined;
   /** The witnesses whose cosignatures count. */
   readonly witnesses?: readonly VerifierKey[] | undefined;
-  /** The number of witnesses that must have cosigned; 1 by default where witnesses are named. */
+  /** The number of witnesses that must have cosigned; 1 by default where witnesses are named, and at least. */
   readonly quorum?: number | undefined;
 }
 

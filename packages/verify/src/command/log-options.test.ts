@@ -66,6 +66,16 @@ describe("the report of agent-verify names", () => {
       "log.entry_missing: --proof takes the file that proves it",
     ],
     [
+      "the option for the key of a log that is missing",
+      ["settlement.json", "--key", carol.did, "--proof", "settlement.tlog-proof"],
+      "log.key_unknown: --log takes the key of its log",
+    ],
+    [
+      "the option whose file is no proof",
+      ["settlement.json", "--key", carol.did, "--log", key, "--proof", "checkpoint.txt"],
+      "log.malformed: the file of --proof has another form than a proof",
+    ],
+    [
       "what a file of no kind must be",
       ["list.json"],
       "artifact.unrecognised: one artifact of a kind that --help lists is needed",

@@ -28,6 +28,7 @@ export function checkWitnesses(
   if (witnesses.length === 0) return undefined;
   if (checkpoint === undefined) return refuseLevel("witnessed", "log.quorum_missing");
   const { text, logKey } = checkpoint;
-  const opened = openCheckpoint(text, { logKey, witnesses, quorum });
+  // No verdict may say of a head without a cosignature that it is witnessed.
+  const opened = openCheckpoint(text, { logKey, witnesses, quorum: Math.max(1, quorum) });
   return opened.ok ? passLevel("witnessed") : refuseLevel("witnessed", opened.code);
 }

@@ -129,6 +129,16 @@ describe("bundles with the proofs of a log", () => {
     }
   });
 
+  test.each([0, -1, Number.NaN])(
+    "TL17 a bundle without a cosignature is not witnessed under a quorum of %d",
+    (quorum) => {
+      const verdict = checkLevels(had({ checkpoint: log.sign() }), { logKey, witnesses, quorum });
+      const code = "log.quorum_missing";
+      const levels = [logged, { name: "witnessed", ok: false, code }];
+      expect(verdict).toEqual({ valid: false, code, levels });
+    },
+  );
+
   test("a bundle needs neither nested receipts nor keys in the log", async () => {
     const entries = await prove(Object.values(needed));
     expect(checkLevels(had({ entries }), { logKey })).toEqual({ valid: true, levels: [logged] });
@@ -355,6 +365,13 @@ describe("artifacts with proof files", () => {
       code: "log.quorum_missing",
     });
     expect(check(settlement, undefined, {})).toMatchObject({ valid: true });
+  });
+
+  test("an artifact with the invalid proof of another one is told that it is of another one", async () => {
+    const file = await fileOf(index.settlement);
+    const invalid = file.replace(/index \d+/, `index ${index.receipt}`);
+    expect(check(settlement, invalid)).toMatchObject({ code: "log.inclusion_invalid" });
+    expect(check(noShow, invalid)).toMatchObject({ code: "log.entry_mismatch" });
   });
 
   test("an artifact with a proof file stays refused for its own faults", async () => {

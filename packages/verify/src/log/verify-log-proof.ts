@@ -20,7 +20,7 @@ import { mergeChecks } from "../assign-proof-levels.ts";
 import { parseDidKey } from "../expected-key.ts";
 import { listKeysFor } from "../keys/named-keys.ts";
 import type { ArtifactRefusal } from "../refusals.ts";
-import type { CheckResult, Verdict } from "../verdict.ts";
+import type { Verdict } from "../verdict.ts";
 import { checkLogText } from "./check-log-text.ts";
 
 /** The tags and the hash that an artifact demands of its entry; undefined accepts any tag. */
@@ -34,7 +34,8 @@ interface EntryFacts {
 
 /**
  * Returns the verdict on an artifact together with its proof file: the entry must be that of the
- * artifact (`log.entry_mismatch`) and the log must hold it. Without a proof file it is refused with
+ * artifact, else it is `log.entry_mismatch` whatever more is wrong, and the log must hold it. Without a proof
+ * file it is refused with
  * `log.entry_missing` if the verifier named a log, and with `log.quorum_missing` if it named witnesses.
  * Bundles contain their proofs, so they are returned as they are.
  *
@@ -50,21 +51,19 @@ export function verifyLogProof(
   if (!verdict.valid || (hasOwnProof && proofFile === undefined)) return verdict;
   const { log = {} } = options;
   if (proofFile === undefined) {
-    const isDemanded = log.logKey !== undefined;
-    if (!isDemanded && (log.witnesses ?? []).length === 0) return verdict;
-    return isDemanded
-      ? refuse(verdict, { name: "logged", ok: false, code: "log.entry_missing" })
-      : refuse(verdict, { name: "witnessed", ok: false, code: "log.quorum_missing" });
+    if (log.logKey !== undefined) return refuse(verdict, "logged", "log.entry_missing");
+    const { witnesses = [] } = log;
+    return witnesses.length === 0 ? verdict : refuse(verdict, "witnessed", "log.quorum_missing");
+  }
+  const entry = readEntry(proofFile);
+  if (entry !== undefined && !isEntryOfArtifact(verdict, artifact, entry, options)) {
+    return refuse(verdict, "logged", "log.entry_mismatch");
   }
   const proof = checkLogText("log_proof", proofFile, log);
   // The proof file is no part of the artifact, so all that it lacks is missing from this level.
   if (!proof.valid) {
     const isOfWitness = proof.checks.some(({ name, ok }) => name === "witnessed" && !ok);
-    const name = isOfWitness ? "witnessed" : "logged";
-    return refuse(verdict, { name, ok: false, code: proof.code });
-  }
-  if (!isEntryOfArtifact(verdict, artifact, proofFile, options)) {
-    return refuse(verdict, { name: "logged", ok: false, code: "log.entry_mismatch" });
+    return refuse(verdict, isOfWitness ? "witnessed" : "logged", proof.code);
   }
   const added = proof.checks.filter(({ name }) => name === "logged" || name === "witnessed");
   return { ...verdict, checks: mergeChecks([...verdict.checks, ...added]) };
@@ -72,22 +71,28 @@ export function verifyLogProof(
 
 function refuse(
   { kind, checks, nested }: Verdict,
-  check: CheckResult & { readonly code: ArtifactRefusal },
+  name: "logged" | "witnessed",
+  code: ArtifactRefusal,
 ): Verdict {
-  const { code } = check;
-  return { kind, nested, valid: false, code, checks: mergeChecks([...checks, check]) };
+  const all = mergeChecks([...checks, { name, ok: false, code }]);
+  return { kind, nested, valid: false, code, checks: all };
+}
+
+/** Returns the entry of a proof file; undefined for a file that contains none. */
+function readEntry(proofFile: string): LogEntry | undefined {
+  const file = parseProofFile(proofFile);
+  const parsed = file.ok && file.entry !== null ? parseLogEntry(file.entry) : undefined;
+  return parsed?.ok === true ? parsed.entry : undefined;
 }
 
 function isEntryOfArtifact(
   { kind }: Verdict,
   artifact: unknown,
-  proofFile: string,
+  entry: LogEntry,
   options: VerifyOptions,
 ): boolean {
-  const file = parseProofFile(proofFile);
-  const parsed = file.ok && file.entry !== null ? parseLogEntry(file.entry) : undefined;
   const facts = unlessMalformed(() => getEntryFacts(kind, artifact, options));
-  return parsed?.ok === true && facts !== undefined && hasFacts(parsed.entry, facts);
+  return facts !== undefined && hasFacts(entry, facts);
 }
 
 function hasFacts(entry: LogEntry, facts: EntryFacts): boolean {

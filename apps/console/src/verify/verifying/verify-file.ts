@@ -96,19 +96,30 @@ function verifyText(text: string, options: VerifyOptions, { successions }: Compa
   return ended ?? helped ?? { verdict, succession: undefined };
 }
 
-/** Adds the proof among the given files that is of this artifact; without one it is as the log demands. */
+/** Of the codes of a proof of something else, or of a file that does not state what it is a proof of. */
+const FOREIGN = /mismatch|malformed/;
+
+/**
+ * Adds the proof among the given files that is of this artifact; without one it is as the log demands. If no
+ * proof of it is valid, the first one says why.
+ */
 function verifyPlace(
   verdict: Verdict,
   artifact: unknown,
   options: VerifyOptions,
   { proofs }: Companions,
 ): { readonly verdict: Verdict; readonly proof: string | undefined } {
-  const isAlone = ["bundle", "log_proof", "checkpoint", null].includes(verdict.kind);
-  for (const proof of isAlone || options.log?.logKey === undefined ? [] : proofs) {
-    const proven = verifyLogProof(verdict, artifact, proof, options);
-    if (proven.valid) return { verdict: proven, proof };
-  }
-  return { verdict: verifyLogProof(verdict, artifact, undefined, options), proof: undefined };
+  const place = (proof?: string) => ({
+    verdict: verifyLogProof(verdict, artifact, proof, options),
+    proof,
+  });
+  const mayBeProven = verdict.valid && options.log?.logKey !== undefined;
+  const tried = mayBeProven ? proofs.map((proof) => place(proof)) : [];
+  return (
+    tried.find((each) => each.verdict.valid) ??
+    tried.find((each) => !FOREIGN.test(each.verdict.code ?? "")) ??
+    place()
+  );
 }
 
 /** A file is confirmed only if a key was named and a check has compared it with the signer's. */
