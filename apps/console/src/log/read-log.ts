@@ -65,8 +65,15 @@ export async function readLog(): Promise<ReadLogResult> {
   }
 }
 
+/** Reads a path; undefined only if the relay says that it has none. Another status says nothing about the log. */
+async function read(path: string): Promise<Uint8Array | undefined> {
+  const { status, bytes } = await fetchBytes(path);
+  if (bytes === undefined && status !== 404) throw new Error(`status ${status}`);
+  return bytes;
+}
+
 async function readStatement() {
-  const { bytes } = await fetchBytes(".well-known/agent-relay.json");
+  const bytes = await read(".well-known/agent-relay.json");
   const document = parseJsonText(new TextDecoder().decode(bytes))?.value;
   if (!isJsonObject(document)) throw new LogFault("The identity of the relay is malformed.");
   const { relay_id, public_key, log } = document;
@@ -78,7 +85,7 @@ async function readStatement() {
 }
 
 async function readHead(path: string, logKey: VerifierKey) {
-  const { bytes } = await fetchBytes(path);
+  const bytes = await read(path);
   if (bytes === undefined) return null;
   const opened = openCheckpoint(bytes, { logKey });
   if (!opened.ok) throw new LogFault(`A head of the log is refused: ${opened.code}`);
@@ -110,7 +117,7 @@ async function readNewest(head: TreeHead): Promise<ShownLog["entries"]> {
 
 async function readBundle(tile: number, { size, root }: TreeHead): Promise<readonly Uint8Array[]> {
   const width = Math.min(TILE_WIDTH, size - tile * TILE_WIDTH);
-  const { bytes } = await fetchBytes(`log/v1/${formatTilePath("entries", tile, width)}`);
+  const bytes = await read(`log/v1/${formatTilePath("entries", tile, width)}`);
   const bundle = parseEntryBundle(bytes ?? new Uint8Array(), width);
   if (!bundle.ok) throw new LogFault("The log has not the entries that its head demands.");
   const hashes = concatBytes(...bundle.entries.map(hashLeaf));
@@ -126,7 +133,7 @@ async function readBundle(tile: number, { size, root }: TreeHead): Promise<reado
 }
 
 async function fetchTile(level: number, index: number, width: number): Promise<Uint8Array> {
-  const { bytes } = await fetchBytes(`log/v1/${formatTilePath(level, index, width)}`);
+  const bytes = await read(`log/v1/${formatTilePath(level, index, width)}`);
   if (bytes?.length !== width * HASH_BYTES) throw new LogFault("A tile of the log is missing.");
   return bytes;
 }
