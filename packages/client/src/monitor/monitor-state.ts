@@ -1,18 +1,24 @@
+import { parseCheckpoint } from "@agent/transparency";
 import * as v from "valibot";
+
+const CheckpointSchema = v.pipe(
+  v.string(),
+  v.check((text) => parseCheckpoint(text).ok),
+);
 
 const MonitorStateSchema = v.object({
   /** The verifier key of the log. */
   log: v.string(),
   /** The last checkpoint that passed every check; null before the first one. */
-  checkpoint: v.nullable(v.string()),
+  checkpoint: v.nullable(CheckpointSchema),
   /** When this checkpoint was seen first, in ms since the epoch. */
   first_seen_at: v.pipe(v.number(), v.safeInteger()),
   /** The number of entries of the checkpoint that were scanned; all of them if it is absent. */
-  scanned: v.optional(v.pipe(v.number(), v.safeInteger())),
+  scanned: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
   /** The known receipts and the artifacts of known tasks seen so far, as `scanEntries` returns them. */
   seen: v.array(v.string()),
   /** Checkpoints that the log signed and that were not yet proven to be of one tree. */
-  unproven: v.optional(v.array(v.string()), []),
+  unproven: v.optional(v.array(CheckpointSchema), []),
 });
 
 /** The memory of a monitor between two rounds. */
@@ -22,8 +28,14 @@ export type MonitorState = v.InferOutput<typeof MonitorStateSchema>;
 export function parseMonitorState(text: string): MonitorState | null {
   try {
     const parsed = v.safeParse(MonitorStateSchema, JSON.parse(text));
-    return parsed.success ? parsed.output : null;
+    return parsed.success && hasPossibleProgress(parsed.output) ? parsed.output : null;
   } catch {
     return null;
   }
+}
+
+/** A state that claims to have scanned more than its head has would pass over entries without a word. */
+function hasPossibleProgress({ checkpoint, scanned = 0 }: MonitorState): boolean {
+  const parsed = checkpoint === null ? undefined : parseCheckpoint(checkpoint);
+  return scanned <= (parsed?.ok === true ? parsed.head.size : 0);
 }

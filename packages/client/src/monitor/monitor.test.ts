@@ -563,6 +563,27 @@ describe("agent-monitor without a log", () => {
   });
 
   it.each([
+    { scanned: -5 },
+    { scanned: 1_000_000 },
+    { checkpoint: null },
+    { checkpoint: "junk" },
+    { unproven: ["junk"] },
+  ])(
+    "agent-monitor names the file of a state that was damaged by %j, and raises no alarm",
+    async (damage) => {
+      await monitor();
+      const text = JSON.stringify({ ...(await readState()), ...damage });
+      await writeFile(stateFile(), text);
+      expect(await monitor()).toMatchObject({
+        exitCode: 2,
+        out: "",
+        err: `agent-monitor: ${stateFile()}: holds no state of a monitor\n`,
+      });
+      expect(await readFile(stateFile(), "utf8")).toBe(text);
+    },
+  );
+
+  it.each([
     [["--log", "none"], "--log takes"],
     [["--url", "ftp://x"], "--url takes"],
     [["--url", "http://x/"], "--url takes"],
