@@ -22,7 +22,10 @@ export interface VerifyOptions {
   readonly relaySuccession?: readonly unknown[] | undefined;
   /** The task that a receipt, an attestation or a bundle must be about. */
   readonly taskId?: string | undefined;
-  /** The transparency log that must hold the artifact, and its witnesses. */
+  /**
+   * The transparency log that must hold the artifact, and its witnesses. A bundle contains its proofs; those
+   * of any other artifact are in a file, which `verifyLogProof` demands, not `verifyArtifact`.
+   */
   readonly log?: LogOptions | undefined;
 }
 
