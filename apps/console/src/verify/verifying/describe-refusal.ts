@@ -45,7 +45,7 @@ const texts: Readonly<Record<string, RefusalText>> = {
   },
   "log.entry_missing": {
     reason: "Nothing here proves that the log that you named holds it.",
-    remedy: "Ask the relay for new evidence, or for the proof file to give with this one.",
+    remedy: "Ask the relay for new evidence or for the proof file.",
   },
   "log.quorum_missing": {
     reason: "Fewer of the witnesses that you named have signed the log than you demand.",

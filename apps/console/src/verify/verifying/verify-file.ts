@@ -113,8 +113,8 @@ function verifyPlace(
     verdict: verifyLogProof(verdict, artifact, proof, options),
     proof,
   });
-  const mayBeProven = verdict.valid && options.log?.logKey !== undefined;
-  const tried = mayBeProven ? proofs.map((proof) => place(proof)) : [];
+  const isAsked = verdict.valid && options.log?.logKey !== undefined;
+  const tried = isAsked ? proofs.map(place) : [];
   return (
     tried.find((each) => each.verdict.valid) ??
     tried.find((each) => !FOREIGN.test(each.verdict.code ?? "")) ??
