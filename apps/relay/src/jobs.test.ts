@@ -38,7 +38,6 @@ test("a job runs when it is due, not at every tick", async () => {
 test("every job of a turn runs even though each purge has a backlog without end", async () => {
   const purges = [
     "purge-old-tasks",
-    "purge-ended-budgets",
     "purge-idempotency-keys",
     "purge-spent-tokens",
     "purge-old-decisions",

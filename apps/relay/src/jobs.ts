@@ -18,7 +18,7 @@ import type { Services } from "./services.ts";
 import { expireTasks } from "./tasks/assignment/expire-tasks.ts";
 import { expireLeases, renewLeases } from "./tasks/assignment/leases.ts";
 import { deliverWebhooks } from "./webhooks/deliver-webhooks.ts";
-import { purgeEndedBudgets, purgeOldTasks } from "./tasks/retention.ts";
+import { purgeOldTasks } from "./tasks/retention.ts";
 
 interface Job {
   readonly name: string;
@@ -68,7 +68,6 @@ const localJobs: readonly Job[] = [
   },
   { name: "sample-minute", who: "leader", everyMs: 60_000, run: sampleMinute },
   { name: "purge-old-tasks", who: "leader", everyMs: 60_000, run: purgeOldTasks },
-  { name: "purge-ended-budgets", who: "leader", everyMs: 60_000, run: purgeEndedBudgets },
   { name: "purge-idempotency-keys", who: "leader", everyMs: 60_000, run: purgeIdempotencyKeys },
   { name: "purge-spent-tokens", who: "leader", everyMs: 60_000, run: purgeSpentTokens },
   { name: "purge-old-decisions", who: "leader", everyMs: 600_000, run: purgeOldDecisions },

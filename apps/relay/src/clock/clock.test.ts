@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createReceipt } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { DAY_MS, startJumpingRelay, type JumpingRelay } from "../../test/clock-jump-relay.ts";
+import { issueToken } from "../../test/delegation-tokens.ts";
 import {
   beginCase,
   createParties,
@@ -18,6 +19,7 @@ import {
   expectConsistentBooks,
   createSeller,
   getTaskAt,
+  submitTask,
 } from "../../test/market.ts";
 import { editStored } from "../../test/engine/stored.ts";
 import { endRelays, parseLogLines, minimalEnv, startRelay } from "../../test/relay-process.ts";
@@ -119,6 +121,36 @@ describe("a wall clock that jumps three days ahead and back", () => {
     await accept();
     expect((await submit()).body["task_id"]).toBe(first.body["task_id"]);
   });
+
+  // The job of the minute, which purges what has ended, comes due in each of them.
+  test.each<[string, accepted: () => Promise<unknown>, lasting: number]>([
+    ["the operator accepted and took back", accept, 61_000],
+    ["lasted an hour before it was taken back", () => t.advance(600_000), 3_600_000],
+  ])(
+    "MN19: a delegation token pays no second budget after a jump that %s",
+    async (_, accepted, lasting) => {
+      t = await startJumpingRelay();
+      const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+      const expires_at = t.clock.now() + DAY_MS / 2;
+      const token = issueToken(t, boss, worker, { max_budget: 3, expires_at });
+      const task = await submitAcceptedTask(t, boss, worker, { delegation_token: token });
+      expect(
+        (await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task))).status,
+      ).toBe(200);
+      t.setAhead(3 * DAY_MS);
+      await t.advance(1_000);
+      await accepted();
+      await t.advance(lasting);
+      t.setAhead(0);
+      await t.advance(1_000);
+      await accept();
+      expect(await submitTask(t, boss, worker, { delegation_token: token })).toMatchObject({
+        status: 402,
+        body: { code: "delegation.budget_exceeded" },
+      });
+      expect(await t.getBalance(boss)).toBe(8);
+    },
+  );
 
   test("A5: the same Idempotency-Key makes no second task while the clock is ahead", async () => {
     t = await startJumpingRelay();

@@ -2,15 +2,11 @@ import { uuidV7 } from "@agent/crypto";
 import type { Services } from "../services.ts";
 import { getRetentionCutoff } from "../storage/retention-cutoff.ts";
 import { purgeInBatches } from "../storage/run-in-batches.ts";
-import { purgeDelegationBudgets } from "./submission/delegation-store.ts";
 import { purgeEventsOfFinishedTasks, purgeEventsOfPeerTasks } from "./events/event-store.ts";
 import { purgeExpiredTasks } from "./assignment/expired-task-store.ts";
 import { purgeNoShows } from "./assignment/no-show-store.ts";
 import { purgeParents } from "./submission/parent-store.ts";
 import { purgeFinishedTasks, purgeFinishedPeerTasks } from "./retention-store.ts";
-
-/** A submission that was admitted just before its token ended may not be stored yet. */
-const LATE_SUBMISSION_MS = 60_000;
 
 /** Purges finished tasks after the configured days; ids grow with time, so no index is needed. */
 export async function purgeOldTasks({
@@ -34,13 +30,4 @@ export async function purgeOldTasks({
   for (const purge of purges) {
     await purgeInBatches(storage, purge, old);
   }
-}
-
-/** Purges the sums of ended delegation tokens, under which nothing can be submitted again. */
-export async function purgeEndedBudgets({
-  storage,
-  runtime,
-}: Pick<Services, "storage" | "runtime">): Promise<void> {
-  const until = runtime.now() - LATE_SUBMISSION_MS;
-  await purgeInBatches(storage, purgeDelegationBudgets, { until });
 }

@@ -197,8 +197,8 @@ describe("the budget of a delegation token", () => {
   };
   const hour = 3_600_000;
 
-  describe("the sums of a delegation token that has ended", () => {
-    test("the sums of an ended token are purged a minute later, as a submission may still be in progress", async () => {
+  describe("the sum of a delegation token that has ended", () => {
+    test("a token of the name of an ended one begins a new sum a minute later, as a submission may still be in progress", async () => {
       await finish(
         await submitAcceptedTask(t, boss, worker, { delegation_token: budgetOf(3) }),
         "completed",
@@ -214,7 +214,7 @@ describe("the budget of a delegation token", () => {
       });
     });
 
-    test("the sums of an ended token are not purged while a task under it is open", async () => {
+    test("a token of the name of an ended one begins no new sum while a task under that is open", async () => {
       await reopen({ AGENT_TASK_TTL_MS: String(3 * hour) });
       const task = await submitAcceptedTask(t, boss, worker, { delegation_token: budgetOf(3) });
       await pass(2 * hour);
@@ -229,7 +229,7 @@ describe("the budget of a delegation token", () => {
       });
     });
 
-    test("the sums of an ended token last as long as the last token of its name", async () => {
+    test("the sum of an ended token lasts as long as the last token of its name", async () => {
       const delegation_token = issueToken(t, boss, worker, {
         max_budget: 5,
         expires_at: t.clock.now() + 5 * hour,

@@ -6,6 +6,7 @@ import type { Runtime } from "../../runtime.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import {
+  beginBudget,
   reduceBudget,
   releaseBudget,
   getUsedBudget,
@@ -27,14 +28,18 @@ export async function reserveDelegatedHold(
   | Refusal<"budget.insufficient" | "account.overdrawn" | "delegation.budget_exceeded">
 > {
   const budgets = toBudgets(chain);
+  const now = runtime.now();
+  for (const { issuer_id, token_id, expiresAt } of budgets) {
+    await beginBudget(tx, { issuer_id, token_id, expiresAt, now });
+  }
   const remaining = await Promise.all(budgets.map((budget) => getRemainingBudget(tx, budget)));
   const available = Math.min(...remaining, request.maxBudget ?? Infinity);
   if (computeLeastHold(request) > available) return refuse("delegation.budget_exceeded");
   const maxBudget = available === Infinity ? undefined : asMicro(available);
   const hold = await reserveHold(tx, runtime, { ...request, maxBudget });
   if (!hold.ok) return hold;
-  for (const budget of budgets) {
-    if (!(await reserveBudget(tx, { ...budget, amount: hold.locked }))) {
+  for (const { issuer_id, token_id, cap } of budgets) {
+    if (!(await reserveBudget(tx, { issuer_id, token_id, cap, amount: hold.locked }))) {
       return refuse("delegation.budget_exceeded");
     }
   }

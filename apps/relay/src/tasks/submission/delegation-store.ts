@@ -19,18 +19,40 @@ export async function getUsedBudget(read: Reader, name: DelegationTokenKey): Pro
   return (await read.get(usedByName, name))?.used ?? 0;
 }
 
-const upsertBudget = compile<DelegationTokenKey & { expires_at: number }>()(
+const beginQuery = compile<DelegationTokenKey & { expires_at: number; ended_by: number }>()(
   queryBuilder
     .insertInto("delegation_budgets")
     .values({ ...params("issuer_id", "token_id", "expires_at"), used: 0, open_tasks: 0 })
-    // An issuer may use a name twice, so the sum lasts as long as the later token.
     .onConflict((conflict) =>
       conflict
         .columns(["issuer_id", "token_id"])
-        .doUpdateSet({ expires_at: sql`excluded.expires_at` })
+        .doUpdateSet({
+          expires_at: sql`excluded.expires_at`,
+          used: sql`case when delegation_budgets.expires_at <= cast(${param("ended_by")} as bigint)
+            and delegation_budgets.open_tasks = 0 then 0 else delegation_budgets.used end`,
+        })
         .where(sql<boolean>`excluded.expires_at > coalesce(delegation_budgets.expires_at, 0)`),
     ),
 );
+
+/** A submission that was admitted just before its token ended may not be stored yet. */
+const LATE_SUBMISSION_MS = 60_000;
+
+/**
+ * Creates the sum of a token. An issuer may use a name twice: a token that ends later continues the sum,
+ * or begins it again if the last token of the name had ended and has no open task. No other token and no
+ * time ends a sum, because a clock that went ahead and back makes an ended token valid again.
+ */
+export async function beginBudget(
+  tx: Tx,
+  {
+    expiresAt,
+    now,
+    ...name
+  }: DelegationTokenKey & { readonly expiresAt: number; readonly now: number },
+): Promise<void> {
+  await tx.run(beginQuery, { ...name, expires_at: expiresAt, ended_by: now - LATE_SUBMISSION_MS });
+}
 
 const addUse = compile<DelegationTokenKey & { amount: number; cap: number }>()(
   queryBuilder
@@ -44,19 +66,9 @@ const addUse = compile<DelegationTokenKey & { amount: number; cap: number }>()(
 /** Adds a task's hold to the used budget of a token; false when that would exceed its cap. */
 export async function reserveBudget(
   tx: Tx,
-  {
-    amount,
-    cap,
-    expiresAt,
-    ...name
-  }: DelegationTokenKey & {
-    readonly amount: number;
-    readonly cap: number;
-    readonly expiresAt: number;
-  },
+  use: DelegationTokenKey & { readonly amount: number; readonly cap: number },
 ): Promise<boolean> {
-  await tx.run(upsertBudget, { ...name, expires_at: expiresAt });
-  return (await tx.run(addUse, { ...name, amount, cap })) === 1;
+  return (await tx.run(addUse, use)) === 1;
 }
 
 const subtractUse = compile<DelegationTokenKey & { amount: number }>()(
@@ -70,13 +82,26 @@ const subtractUse = compile<DelegationTokenKey & { amount: number }>()(
     .where("token_id", "=", param("token_id")),
 );
 
-/** Removes a task's hold from the used budget of a token, except for its charge. */
+const deleteUnused = compile<DelegationTokenKey>()(
+  queryBuilder
+    .deleteFrom("delegation_budgets")
+    .where("issuer_id", "=", param("issuer_id"))
+    .where("token_id", "=", param("token_id"))
+    .where("used", "=", 0)
+    .where("open_tasks", "=", 0),
+);
+
+/**
+ * Removes a task's hold from the used budget of a token, except for its charge. A sum of nothing is
+ * deleted, so that tasks that cost nothing leave no rows.
+ */
 export async function releaseBudget(
   tx: Tx,
   name: DelegationTokenKey,
   amount: number,
 ): Promise<void> {
   await tx.run(subtractUse, { ...name, amount });
+  await tx.run(deleteUnused, name);
 }
 
 const reduceUse = compile<DelegationTokenKey & { amount: number }>()(
@@ -94,21 +119,4 @@ export async function reduceBudget(
   amount: number,
 ): Promise<void> {
   await tx.run(reduceUse, { ...name, amount });
-}
-
-const deleteEnded = compile<{ until: number; limit: number }>()(
-  queryBuilder.deleteFrom("delegation_budgets").where(
-    sql<boolean>`(issuer_id, token_id) in (
-        select issuer_id, token_id from delegation_budgets
-        where expires_at <= ${param("until")} and open_tasks = 0
-        limit ${param("limit")})`,
-  ),
-);
-
-/** Deletes the sums of tokens that ended by `until` and have no open task. */
-export function purgeDelegationBudgets(
-  tx: Tx,
-  old: { until: number; limit: number },
-): Promise<number> {
-  return tx.run(deleteEnded, old);
 }
