@@ -34,7 +34,7 @@ export async function applyReversal(
   if (reversal === undefined) return { ok: true };
   const checkout = await findCreditedCheckout(tx, paymentId);
   if (checkout === undefined) return { ok: true, isWaiting: true };
-  const { session_id: sessionId, agent_id: agentId, paid, credited_at } = checkout;
+  const { session_id: sessionId, agent_id: agentId, paid, credited_at, release_at } = checkout;
   const owed = computeReversedAmount({
     paid,
     refunded: reversal.refunded,
@@ -49,7 +49,7 @@ export async function applyReversal(
     before: reversal.booked,
   });
   const reference = `stripe:${sessionId}`;
-  const releaseAt = credited_at + cardHoldMs;
+  const releaseAt = release_at ?? credited_at + cardHoldMs;
   if (change > 0) {
     const description = "card payment taken back";
     const debit = { agentId, amount: asMicro(change), reference, description, releaseAt };

@@ -13,6 +13,7 @@ const insertCheckoutQuery = compile<
       paid: null,
       credited_at: null,
       payment_id: null,
+      release_at: null,
     })
     // The event can arrive before the answer that names the session.
     .onConflict((conflict) => conflict.doNothing()),
@@ -30,13 +31,14 @@ interface CheckoutPayment {
   readonly agent_id: string;
   readonly paid: Micro;
   readonly now: number;
+  readonly release_at: number;
 }
 
 const recordPaymentQuery = compile<CheckoutPayment>()(
   queryBuilder
     .insertInto("card_checkouts")
     .values({
-      ...params("session_id", "agent_id", "paid"),
+      ...params("session_id", "agent_id", "paid", "release_at"),
       asked: null,
       created_at: param("now"),
       credited_at: param("now"),
@@ -45,7 +47,7 @@ const recordPaymentQuery = compile<CheckoutPayment>()(
     .onConflict((conflict) =>
       conflict
         .column("session_id")
-        .doUpdateSet({ paid: param("paid"), credited_at: param("now") })
+        .doUpdateSet({ ...params("paid", "release_at"), credited_at: param("now") })
         .where("card_checkouts.credited_at", "is", null),
     ),
 );
@@ -78,11 +80,12 @@ export async function setCheckoutPaymentId(
 type CreditedCheckout = Pick<CardCheckoutRow, "session_id" | "agent_id"> & {
   readonly paid: Micro;
   readonly credited_at: number;
+  readonly release_at: number | null;
 };
 
 const creditedByPayment = compile<{ payment_id: string }>()(
   sql<CreditedCheckout>`
-    select session_id, agent_id, paid, credited_at from card_checkouts
+    select session_id, agent_id, paid, credited_at, release_at from card_checkouts
     where payment_id = ${param("payment_id")} and credited_at is not null`,
 );
 

@@ -112,7 +112,8 @@ async function applyPayment(
 ): Promise<AppliedCardEvent | Refusal<"money.balance_limit">> {
   const now = runtime.now();
   const { cardHoldMs } = config.payments;
-  const payment = { session_id: sessionId, agent_id: agentId, paid, now };
+  const releaseAt = now + cardHoldMs;
+  const payment = { session_id: sessionId, agent_id: agentId, paid, now, release_at: releaseAt };
   const isFirst = await recordCheckoutPayment(tx, payment);
   const reference = `stripe:${sessionId}`;
   // The operator may have credited the payment while the processor could not deliver its event.
@@ -123,7 +124,7 @@ async function applyPayment(
       amount: paid,
       reference,
       description: "card deposit",
-      releaseAt: now + cardHoldMs,
+      releaseAt,
     });
     if (!credited.ok) return credited;
   }

@@ -56,6 +56,7 @@ import { discoveryPlaces } from "./059-discovery-places.ts";
 import { pendingWithdrawals } from "./060-pending-withdrawals.ts";
 import { undecidedResults } from "./061-undecided-results.ts";
 import { paidInspections } from "./062-paid-inspections.ts";
+import { cardReleaseTimes } from "./063-card-release-times.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -117,4 +118,5 @@ export const migrations = [
   pendingWithdrawals,
   undecidedResults,
   paidInspections,
+  cardReleaseTimes,
 ];

@@ -11,6 +11,8 @@ export interface CardCheckoutRow {
   credited_at: number | null;
   /** The processor's id of the payment, by which it is refunded and disputed. */
   payment_id: string | null;
+  /** The time from which its money may be withdrawn; null if it was credited before this was stored. */
+  release_at: number | null;
 }
 
 /** The reversed part of a card payment. Amounts are micro-units. */

@@ -1,0 +1,12 @@
+/**
+ * Stores with each card payment when its money may be withdrawn, because the setting may change before the
+ * payment is reversed. Older payments have none, and follow the setting.
+ */
+export const cardReleaseTimes = {
+  id: "063-card-release-times",
+  // Programs before it follow the setting for every payment.
+  oldest: "061-undecided-results",
+  sql: `
+ALTER TABLE card_checkouts ADD COLUMN release_at INTEGER;
+`,
+};
