@@ -407,6 +407,36 @@ describe("A13: card money", () => {
     }
     expect(book.held(a, 4 * MAX_CARD_LOTS * MAX_CARD_LOTS)).toBe(0);
   });
+
+  const minute = 60_000;
+  const week = 10_080 * minute;
+  test.each<[string, gap: (payment: number) => number]>([
+    ["a payment each 10 minutes", () => 10 * minute],
+    ["a payment each 2 hours and 30 minutes", () => 150 * minute],
+    ["64 payments in a minute, and then one each hour", (at) => (at < 64 ? 1_000 : 60 * minute)],
+    [
+      "payments that come ever later, so that the oldest two are the closest",
+      (at) => (60 * 60 + at) * 1_000,
+    ],
+    [
+      "payments that come ever sooner, so that the newest two are the closest",
+      (at) => (150 * 60 - at) * 1_000,
+    ],
+  ])("MN21: card money waits at most a thirty-second longer than it must, with %s", (_, gap) => {
+    const book = new CardBook();
+    const start = 1_760_000_000_000;
+    const paid: { at: number; amount: number }[] = [];
+    for (let at = start, payment = 0; at < start + 5 * week; at += gap(payment)) {
+      const each = payment === 0 ? 1_000_000 : 1;
+      book.post(deposit("a", each), at, at + week);
+      paid.push({ at, amount: each });
+      payment += 1;
+      const sumSince = (since: number) =>
+        paid.reduce((sum, { at: paidAt, amount: part }) => sum + (paidAt > since ? part : 0), 0);
+      expect(book.held(a, at)).toBeGreaterThanOrEqual(sumSince(at - week));
+      expect(book.held(a, at)).toBeLessThanOrEqual(sumSince(at - week - week / 32));
+    }
+  });
 });
 
 const agents = ["a", "b", "c"] as const;

@@ -156,14 +156,27 @@ function mergeLots(a: readonly CardLot[], b: readonly CardLot[]): readonly CardL
   return lots;
 }
 
-/** Merges two neighbours under the later release time, so that no money is released early. */
+/**
+ * Merges two neighbours under the later release time, so that no money is released early: the ones that lie in
+ * the smallest common cell of a fixed division of time into halves. A lot never leaves its cell, however often it is
+ * merged, and of 65 lots within the time for which card money waits, two are always in a cell of less than a
+ * thirty-second of it. Merged by their distance, later payments would move a lot on without end.
+ */
 function mergeClosestLots(lots: CardLot[]): void {
-  const gap = (at: number) => lots[at + 1]!.releaseAt - lots[at]!.releaseAt;
-  let closest = 0;
-  for (let at = 1; at < lots.length - 1; at += 1) if (gap(at) < gap(closest)) closest = at;
+  const cells = lots
+    .slice(1)
+    .map(({ releaseAt }, at) => getCommonCell(lots[at]!.releaseAt, releaseAt));
+  const closest = cells.indexOf(Math.min(...cells));
   const { releaseAt, amount } = lots[closest + 1]!;
   const joined = { releaseAt, amount: asMicro(lots[closest]!.amount + amount) };
   lots.splice(closest, 2, joined);
+}
+
+/** Returns the length in ms of the smallest cell with both times: a power of two, whose multiples bound it. */
+function getCommonCell(first: number, second: number): number {
+  let length = 1;
+  while (Math.floor(first / length) !== Math.floor(second / length)) length *= 2;
+  return length;
 }
 
 function sumLots(lots: readonly CardLot[]): Micro {
