@@ -152,6 +152,25 @@ describe("a wall clock that jumps three days ahead and back", () => {
     },
   );
 
+  test("MN22: the same Idempotency-Key makes no second task after a jump that lasted an hour", async () => {
+    t = await startJumpingRelay();
+    const { boss, submit } = await createKeyedSubmission();
+    const first = await submit();
+    t.setAhead(3 * DAY_MS);
+    await t.advance(3_600_000);
+    expect(t.listLogged("clock.settled")).toMatchObject([{ moved_ms: 3 * DAY_MS }]);
+    t.setAhead(0);
+    await t.advance(1_000);
+    await accept();
+    expect((await submit()).body["task_id"]).toBe(first.body["task_id"]);
+    expect(await t.getBalance(boss)).toBe(10);
+    // The keys of the time before are purged a day after the end of the jump, at its time.
+    await t.clock.advance(5 * DAY_MS);
+    await t.relay.tick();
+    await t.relay.tick();
+    expect((await submit()).body["task_id"]).not.toBe(first.body["task_id"]);
+  });
+
   test("A5: the same Idempotency-Key makes no second task while the clock is ahead", async () => {
     t = await startJumpingRelay();
     const { boss, submit } = await createKeyedSubmission();

@@ -125,8 +125,9 @@ function getKeyScope({ operation, caller, params, body }: KeyedRequest): string 
 const CLOCK_RETURN_MS = 600_000;
 
 /**
- * Deletes expired keys, but none in the first ten minutes after an accepted jump of the clock, which may be
- * taken back: the same key must not do its work twice.
+ * Deletes expired keys, but none in the first ten minutes after a start or an accepted jump of the clock, and none in
+ * the first day after one forward: such a jump may be taken back at any time, and the same key must not do its work
+ * twice. After a day a key from before the jump has expired by the right time as well.
  */
 export async function purgeIdempotencyKeys({
   storage,
@@ -134,7 +135,7 @@ export async function purgeIdempotencyKeys({
   clock,
 }: Pick<Services, "storage" | "runtime" | "clock">): Promise<void> {
   if (clock.elapsed() - clock.lastMovedAt() < CLOCK_RETURN_MS) return;
-  await purgeInBatches(storage, deleteExpiredIdempotencyKeys, {
-    until: runtime.now() - limits.idempotencyKeyMs,
-  });
+  const until = runtime.now() - limits.idempotencyKeyMs;
+  if (until < clock.movedForwardTo()) return;
+  await purgeInBatches(storage, deleteExpiredIdempotencyKeys, { until });
 }
