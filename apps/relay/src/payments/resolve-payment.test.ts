@@ -70,6 +70,21 @@ test("A7: a payment without an answer for less than an hour is left to the facil
   expect(await scene.t.getBalance(scene.agent)).toBe(0);
 });
 
+test("MN23: a payment that began at a wrong time, three days from now, is resolved and credited once", async () => {
+  await openSettling(-3 * 86_400_000);
+  expect(await isUndecided()).toBe(true);
+  const answers = await Promise.all([resolve("settled"), resolve("settled")]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 409]);
+  expect(await scene.t.getBalance(scene.agent)).toBe(2);
+  await expectConsistentBooks(scene.t, { deposits: 2 });
+});
+
+test("MN23: a payment that began a step of the clock from now is left to the facilitator", async () => {
+  await openSettling(-60_000);
+  expect(await isUndecided()).toBe(false);
+  expect(await resolve("settled")).toMatchObject({ status: 409 });
+});
+
 test.each([
   ["an invalid outcome", "lost", "seen", "outcome"],
   ["an empty reason", "settled", "", "reason"],

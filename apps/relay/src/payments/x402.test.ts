@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { canonicalize } from "@agent/crypto";
 import { verifySettlementRecord } from "@agent/receipts";
 import { createReceipt } from "@agent/testkit";
@@ -6,6 +9,7 @@ import type { Settlement } from "@agent/wire";
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { editStored } from "../../test/engine/stored.ts";
 import {
   expectConsistentBooks,
   putListing,
@@ -287,6 +291,24 @@ describe("Settlements without an answer", () => {
     await s.t.relay.tick();
     await s.t.relay.idle();
     await expectConsistentBooks(s.t, { deposits: 2.5 });
+  });
+
+  test("MN23: a payment that began at a wrong time, three days from now, is finished like any other", async () => {
+    await s.close();
+    const folder = mkdtempSync(join(tmpdir(), "relay-x402-"));
+    const path = join(folder, "relay.db");
+    s = await openX402Fixture({ AGENT_DB_PATH: path });
+    const headers = await pay();
+    s.facilitator.mode = "silent after settling";
+    expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
+    await editStored(path, `UPDATE x402_payments SET created_at = created_at + ${3 * 86_400_000}`);
+    s.facilitator.mode = "well";
+    await s.t.clock.advance(30_000);
+    await s.t.relay.tick();
+    await s.t.relay.idle();
+    expect(await s.t.getBalance(s.boss)).toBe(2.5);
+    expect(settledCount()).toBe(1);
+    rmSync(folder, { recursive: true });
   });
 
   test("the relay leaves a payment to the operator when the facilitator refuses it later", async () => {

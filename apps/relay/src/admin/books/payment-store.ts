@@ -5,7 +5,7 @@ import type { PageParams, PageRow } from "./scan-pages.ts";
 
 /**
  * Finds x402 payments whose outcome has been unknown for an hour, because the facilitator gave no
- * definite answer or none at all.
+ * definite answer or none at all, and those that began at a wrong time, an hour ahead of now.
  */
 export const undecidedPayments = compile<PageParams>()(
   sql<PageRow>`
@@ -15,7 +15,7 @@ export const undecidedPayments = compile<PageParams>()(
         union all
         select proof_hash, created_at from x402_payments ${indexedBy("x402_payments_open")}
         where state = 'settling') as undecided
-      where created_at <= cast(${param("now")} as bigint) - ${sql.lit(UNDECIDED_AFTER_MS)}
+      where abs(created_at - cast(${param("now")} as bigint)) >= ${sql.lit(UNDECIDED_AFTER_MS)}
         and proof_hash > ${param("after")}
       order by proof_hash limit ${param("limit")}
     )

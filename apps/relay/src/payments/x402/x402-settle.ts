@@ -61,8 +61,8 @@ export async function finishPayments(
 ): Promise<void> {
   const { storage, runtime, log, facilitator } = services;
   if (facilitator === undefined) return;
-  const until = runtime.now() - RETRY_AFTER_MS;
-  for (const payment of await listUnfinishedPayments(storage.read, { until, limit: BATCH_SIZE })) {
+  const due = { now: runtime.now(), minAgeMs: RETRY_AFTER_MS, limit: BATCH_SIZE };
+  for (const payment of await listUnfinishedPayments(storage.read, due)) {
     const { proof_hash, payer_id, wallet } = payment;
     // The operator may have closed it while the facilitator was asked for the ones before it.
     if ((await findPayment(storage.read, proof_hash))?.state !== "settling") continue;

@@ -89,16 +89,25 @@ export async function settlePayment(tx: Tx, payment: SettledPayment): Promise<bo
   return (await tx.run(settlePaymentQuery, payment)) === 1;
 }
 
+/**
+ * Matches a payment that began long ago, or far ahead of now: then the clock was wrong when it began, and it is not known
+ * how long ago that was.
+ */
+const isOutside = (until: string, from: string) =>
+  sql<boolean>`(created_at <= ${param(until)} or created_at >= ${param(from)})`;
+
 type Resolution = Pick<X402PaymentRow, "proof_hash" | "state" | "reason" | "settled_at">;
 
-const resolvePaymentQuery = compile<Resolution & { readonly asked_until: number }>()(
+const resolvePaymentQuery = compile<
+  Resolution & { readonly asked_until: number; readonly asked_from: number }
+>()(
   queryBuilder
     .updateTable("x402_payments")
     .set(params("state", "reason", "settled_at"))
     .where("proof_hash", "=", param("proof_hash"))
     .where(
       sql<boolean>`(state = 'undecided'
-        or (state = 'settling' and created_at <= ${param("asked_until")}))`,
+        or (state = 'settling' and ${isOutside("asked_until", "asked_from")}))`,
     )
     .returningAll(),
 );
@@ -109,25 +118,26 @@ export function resolveUndecidedPayment(
   payment: Resolution,
   now: number,
 ): Promise<X402PaymentRow | undefined> {
-  return tx.get(resolvePaymentQuery, { ...payment, asked_until: now - UNDECIDED_AFTER_MS });
+  const [asked_until, asked_from] = [now - UNDECIDED_AFTER_MS, now + UNDECIDED_AFTER_MS];
+  return tx.get(resolvePaymentQuery, { ...payment, asked_until, asked_from });
 }
 
-const unfinishedInOrder = compile<{ until: number; limit: number }>()(
+const unfinishedInOrder = compile<{ until: number; from: number; limit: number }>()(
   queryBuilder
     .selectFrom("x402_payments")
     .selectAll()
     .where("state", "=", "settling")
-    .where("created_at", "<=", param("until"))
+    .where(isOutside("until", "from"))
     .orderBy("created_at")
     .limit(param("limit")),
 );
 
-/** Lists payments with an unknown outcome, oldest first. */
+/** Lists payments with an unknown outcome that began `minAgeMs` ago, oldest first. */
 export function listUnfinishedPayments(
   read: Reader,
-  query: { until: number; limit: number },
+  { now, minAgeMs, limit }: { now: number; minAgeMs: number; limit: number },
 ): Promise<X402PaymentRow[]> {
-  return read.all(unfinishedInOrder, query);
+  return read.all(unfinishedInOrder, { until: now - minAgeMs, from: now + minAgeMs, limit });
 }
 
 const linkTaskQuery = compile<{ proof_hash: string; task_id: string }>()(
