@@ -49,7 +49,12 @@ test("every job of a turn runs even though each purge has a backlog without end"
   const services = {
     config: { storage: { retentionDays: 1 }, books: { reconcileIntervalMs: 1 } },
     runtime: { now: () => 1e12 },
-    clock: { elapsed: () => 1e12, lastMovedAt: () => 0 },
+    clock: {
+      elapsed: () => 1e12,
+      lastMovedAt: () => 0,
+      lastMovedForwardAt: () => 0,
+      lastMovedBackAt: () => 0,
+    },
     freezer: { frozen: () => undefined },
     relayLog: { isOn: false },
     processes: createSoleMembership("alone"),

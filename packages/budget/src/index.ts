@@ -46,6 +46,7 @@ export {
   type InspectionState,
   type InspectionTerms,
   openInspection,
+  shortenDeadline,
 } from "./inspection/decide-inspection.ts";
 export {
   computeLeastLoss,

@@ -343,6 +343,36 @@ describe("a jump of the wall clock", () => {
       expect(await states()).toEqual(["closed", "rejected", "disputed"]);
     });
 
+    test("MN24: an accepted jump that is undone leaves each state no longer than its whole length", async () => {
+      await accept();
+      await t.advance(2_000);
+      t.setAhead(0);
+      await t.advance(1_000);
+      await accept();
+      await t.advance(15_000);
+      const deadlines = await Promise.all(cases.map((each) => getCase(t, each)));
+      const latest = ({ terms }: (typeof deadlines)[number]) =>
+        [terms.window_ms, terms.answer_ms, terms.decision_ms].map((ms) => t.clock.now() + ms);
+      for (const [at, each] of deadlines.entries()) {
+        expect(each.deadline!).toBeLessThanOrEqual(latest(each)[at]!);
+        expect(each.deadline!).toBeGreaterThan(t.clock.now());
+      }
+      // Silence pays the executor in time again.
+      await t.advance(61_000);
+      expect(await states()).toEqual(["closed", "rejected", "disputed"]);
+    });
+
+    test("MN24: a jump that was undone moves no deadline of an inspection that begins afterwards", async () => {
+      await accept();
+      await t.advance(2_000);
+      t.setAhead(0);
+      await t.advance(1_000);
+      await accept();
+      const later = await beginCase(t, cases[0]!);
+      await t.advance(61_000);
+      expect((await getCase(t, later)).state).toBe("closed");
+    });
+
     test("an accepted jump moves each deadline once, so that jumps in a row keep none open", async () => {
       await accept();
       await t.advance(2_000);

@@ -14,7 +14,10 @@ export interface RelayClock {
   readonly elapsed: () => number;
   /** The value of `elapsed` at the start or the last accepted jump; earlier entries are of another time. */
   readonly lastMovedAt: () => number;
-  /** The time at which the last accepted jump forward ended; -Infinity before any. */
+  /** The values of `elapsed` at the last accepted jump forward and back; -Infinity before any. */
+  readonly lastMovedForwardAt: () => number;
+  readonly lastMovedBackAt: () => number;
+  /** The time at which the last accepted jump forward ended; -Infinity before any, and once it was undone. */
   readonly movedForwardTo: () => number;
   /** Present while the wall clock is not trusted after a jump. */
   readonly jump: () => ClockJump | null;
@@ -43,12 +46,16 @@ export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock 
   const readSources = (): ClockReading => ({ wall: wall(), monotonic: elapsed() });
   let state = createClock(readSources());
   let movedAt = state.monotonic;
+  let movedForwardAt = -Infinity;
+  let movedBackAt = -Infinity;
   let movedForwardTo = -Infinity;
   let listener: ClockListener | undefined;
 
   function settle(moved: number): void {
     movedAt = state.monotonic;
-    if (moved > 0) movedForwardTo = state.now;
+    if (moved > 0) [movedForwardAt, movedForwardTo] = [state.monotonic, state.now];
+    if (moved < 0) movedBackAt = state.monotonic;
+    if (movedForwardTo > state.now) movedForwardTo = -Infinity;
     listener?.onSettle(moved);
   }
 
@@ -66,6 +73,8 @@ export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock 
     now: read,
     elapsed,
     lastMovedAt: () => movedAt,
+    lastMovedForwardAt: () => movedForwardAt,
+    lastMovedBackAt: () => movedBackAt,
     movedForwardTo: () => movedForwardTo,
     jump: () => {
       read();
@@ -94,6 +103,8 @@ export function createTrustedClock(now: () => number): RelayClock {
     now,
     elapsed: now,
     lastMovedAt: () => -Infinity,
+    lastMovedForwardAt: () => -Infinity,
+    lastMovedBackAt: () => -Infinity,
     movedForwardTo: () => -Infinity,
     jump: () => null,
     accept: () => 0,

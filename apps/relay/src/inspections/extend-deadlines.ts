@@ -58,7 +58,8 @@ function extendRow(row: InspectionRow, now: number): InspectionRow {
   return deadline === row.deadline ? row : { ...row, deadline, moved: 1 };
 }
 
-function getLength(row: InspectionRow): number {
+/** Returns the length in ms of the state that an open inspection is in. */
+export function getLength(row: InspectionRow): number {
   const { windowMs, answerMs, decisionMs } = parseLengths(row);
   if (row.state === "inspecting") return windowMs;
   return row.state === "rejected" ? answerMs : decisionMs;

@@ -149,6 +149,24 @@ export function listUnmovedInspections(
   return read.all(unmovedInspections, query);
 }
 
+const inspectionsAhead = compile<{ from: number; after: string; limit: number }>()(
+  queryBuilder
+    .selectFrom("inspections")
+    .selectAll()
+    .where("deadline", ">", param("from"))
+    .where("task_id", ">", param("after"))
+    .orderBy("task_id")
+    .limit(param("limit")),
+);
+
+/** Lists open inspections whose deadline is after `from`, by task id. */
+export function listInspectionsAhead(
+  read: Reader,
+  query: { from: number; after: string; limit: number },
+): Promise<InspectionRow[]> {
+  return read.all(inspectionsAhead, query);
+}
+
 const postponeQuery = compile<{ ms: number }>()(
   queryBuilder
     .updateTable("inspections")

@@ -3,6 +3,7 @@ import {
   decideInspection,
   expireInspection,
   extendDeadline,
+  shortenDeadline,
   type Inspection,
   type InspectionEvent,
   openInspection,
@@ -239,5 +240,17 @@ describe("extendDeadline", () => {
   ])("%s", (_, length, deadline, extended) => {
     const options = { deadline: deadline * MINUTE, lengthMs: length * MINUTE, now: 60 * MINUTE };
     expect(extendDeadline(options)).toBe(extended * MINUTE);
+  });
+});
+
+describe("shortenDeadline", () => {
+  // In minutes; the clock was set back to minute 60.
+  test.each([
+    ["leaves a state its whole length at most", 30, 5_000, 90],
+    ["does not move a deadline at the whole length", 30, 90, 90],
+    ["does not move a nearer deadline", 30, 61, 61],
+    ["does not move a deadline that has passed", 30, 50, 50],
+  ])("%s", (_, lengthMs, deadline, shortened) => {
+    expect(shortenDeadline({ deadline, lengthMs, now: 60 })).toBe(shortened);
   });
 });

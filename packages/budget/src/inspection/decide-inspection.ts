@@ -118,6 +118,22 @@ export function extendDeadline({
 }
 
 /**
+ * Returns the deadline of a state of `lengthMs` after the relay's clock was set back to `now`: no state lasts longer than
+ * its whole length from then on. A deadline that was set at a wrong time lies as far ahead as that was.
+ */
+export function shortenDeadline({
+  deadline,
+  lengthMs,
+  now,
+}: {
+  readonly deadline: number;
+  readonly lengthMs: number;
+  readonly now: number;
+}): number {
+  return Math.min(deadline, now + lengthMs);
+}
+
+/**
  * Decides an act at `now`, after every deadline that has passed by then. Refused with
  * `inspection.not_found` (an agent that is not in charge decides), `inspection.not_party` (the operator
  * decides a case of an agent), `inspection.closed` or `inspection.wrong_state`. Throws a RangeError for an

@@ -135,7 +135,8 @@ export async function purgeIdempotencyKeys({
   clock,
 }: Pick<Services, "storage" | "runtime" | "clock">): Promise<void> {
   if (clock.elapsed() - clock.lastMovedAt() < CLOCK_RETURN_MS) return;
-  const until = runtime.now() - limits.idempotencyKeyMs;
-  if (until < clock.movedForwardTo()) return;
-  await purgeInBatches(storage, deleteExpiredIdempotencyKeys, { until });
+  if (clock.elapsed() - clock.lastMovedForwardAt() < limits.idempotencyKeyMs) return;
+  await purgeInBatches(storage, deleteExpiredIdempotencyKeys, {
+    until: runtime.now() - limits.idempotencyKeyMs,
+  });
 }
