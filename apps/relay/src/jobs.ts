@@ -4,6 +4,7 @@ import { numberEvents } from "./feed/number-events.ts";
 import { sampleMinute } from "./feed/sample-minute.ts";
 import { purgeOldForwards } from "./federation/retention.ts";
 import type { FederationWork } from "./federation/federation-work.ts";
+import { hastenSettlements } from "./federation/settlement/hasten-settlements.ts";
 import { retryScrub } from "./identity/finish-scrub.ts";
 import { purgeIdempotencyKeys } from "./http/server/idempotency.ts";
 import { purgeSpentTokens } from "./identity/spend-token.ts";
@@ -41,6 +42,7 @@ interface Job {
 const localJobs: readonly Job[] = [
   // Before the time is recorded, so that a relay that is killed in between accepts the jump back again.
   { name: "shorten-inspections", who: "leader", everyMs: 15_000, run: shortenInspections },
+  { name: "hasten-settlements", who: "leader", everyMs: 15_000, run: hastenSettlements },
   { name: "record-time", who: "leader", everyMs: 15_000, run: recordTime },
   { name: "scrub", who: "leader", everyMs: 15_000, run: retryScrub },
   {

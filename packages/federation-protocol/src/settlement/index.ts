@@ -42,6 +42,7 @@ export {
   isSettlementResolved,
   getSettlementPayable,
   repeatPaidSettlement,
+  hastenSettlement,
   redriveSettlement,
   type Resolution,
   type SettlementState,

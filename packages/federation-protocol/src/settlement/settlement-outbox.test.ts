@@ -13,6 +13,7 @@ import {
   createOutgoingSettlement,
   type OutgoingSettlement,
   getSettlementPayable,
+  hastenSettlement,
   redriveSettlement,
 } from "./settlement-outbox.ts";
 
@@ -338,5 +339,22 @@ describe("An attempt that its peer puts off", () => {
     expect(once.dueAt).toBe((exhausted().dueAt ?? 0) + 60_000);
     expect(ask(once, booked).resolution).toBe("paid");
     expect(ask(exhausted(), null, answered(500)).asks).toBe(1);
+  });
+});
+
+describe("settlements after the clock was set back", () => {
+  const LONGEST = 7_200_000;
+  it.each([
+    ["at a wrong time is due after the longest pause", 3 * 86_400_000, LONGEST],
+    ["in time is due as before", LONGEST, LONGEST],
+    ["now is due now", 0, 0],
+  ])("a settlement whose next step is %s", (_, ahead, left) => {
+    const settlement = { ...open(), dueAt: NOW + ahead };
+    expect(hastenSettlement(settlement, times).dueAt).toBe(NOW + left);
+  });
+
+  it("a settlement without a next step gets none", () => {
+    const settlement = { ...open(), dueAt: null };
+    expect(hastenSettlement(settlement, times)).toBe(settlement);
   });
 });

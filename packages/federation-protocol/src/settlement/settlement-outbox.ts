@@ -224,6 +224,23 @@ function isEarlierSettlement(
 }
 
 /**
+ * Returns the settlement after this relay's clock was set back to `now`: no attempt and no ask waits longer than the
+ * longest pause from then on. A time that was set at a wrong time lies as far ahead as that was.
+ */
+export function hastenSettlement(
+  settlement: OutgoingSettlement,
+  {
+    pauses,
+    settleDownMs,
+    now,
+  }: Pick<RetrySchedule, "pauses" | "settleDownMs"> & { readonly now: number },
+): OutgoingSettlement {
+  const latest = now + Math.max(...pauses, settleDownMs + 1);
+  const { dueAt } = settlement;
+  return dueAt === null || dueAt <= latest ? settlement : { ...settlement, dueAt: latest };
+}
+
+/**
  * Restarts the attempts by the operator's decision, which is safe because the peer books a
  * settlement id once.
  */

@@ -130,6 +130,24 @@ export async function listOutbox(
   return (await reader.all(selectPage, query)).map(fromRow);
 }
 
+const selectAhead = compile<{ from: number; after: string; limit: number }>()(
+  queryBuilder
+    .selectFrom("federation_outbox")
+    .selectAll()
+    .where("due_at", ">", param("from"))
+    .where("settlement_id", ">", param("after"))
+    .orderBy("settlement_id")
+    .limit(param("limit")),
+);
+
+/** Lists settlements whose next step is due after `from`, by id. */
+export async function listOutboxAhead(
+  reader: Reader,
+  query: { readonly from: number; readonly after: string; readonly limit: number },
+): Promise<OutboxEntry[]> {
+  return (await reader.all(selectAhead, query)).map(fromRow);
+}
+
 const deleteEnded = compile<{ until: number; limit: number }>()(
   queryBuilder
     .deleteFrom("federation_outbox")

@@ -1,0 +1,41 @@
+import { hastenSettlement } from "@agent/federation-protocol/settlement";
+import { withStoredTrace } from "../../observability/trace.ts";
+import type { Services } from "../../services.ts";
+import { findOutbox, listOutboxAhead, saveOutboxEntry } from "./outbox-store.ts";
+
+const PAGE_SIZE = 500;
+
+/** Longer than the interval of the job, so that one run follows each jump. */
+const RECENT_MS = 60_000;
+
+/**
+ * Moves the next steps of settlements back after the relay's clock was set back. What failed at a wrong time, at which
+ * peers refuse all messages, would otherwise be repeated only after as long as the jump was.
+ */
+export async function hastenSettlements({
+  storage,
+  runtime,
+  clock,
+  federation,
+}: Pick<Services, "storage" | "runtime" | "clock" | "federation">): Promise<void> {
+  if (federation === undefined || clock.elapsed() - clock.lastMovedBackAt() > RECENT_MS) return;
+  const { schedule } = federation;
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const now = runtime.now();
+    const query = { from: now, after, limit: PAGE_SIZE };
+    const ids: string[] = (await listOutboxAhead(storage.read, query)).map(
+      ({ settlement }) => settlement.settlementId,
+    );
+    for (const id of ids) {
+      await storage.transaction(async (tx) => {
+        const entry = await findOutbox(tx, id);
+        if (entry === undefined) return;
+        const settlement = hastenSettlement(entry.settlement, { ...schedule, now });
+        if (settlement === entry.settlement) return;
+        // No request caused this step, so the row retains its trace.
+        await withStoredTrace(null, () => saveOutboxEntry(tx, { ...entry, settlement }));
+      });
+    }
+    after = ids.length < PAGE_SIZE ? undefined : ids.at(-1);
+  }
+}
