@@ -4,8 +4,6 @@
  */
 export const paidInspections = {
   id: "062-paid-inspections",
-  // Programs before it use everything else of the database as they did.
-  oldest: "061-undecided-results",
   sql: `
 DROP INDEX inspections_begun;
 CREATE INDEX inspections_paid ON inspections (submitter_id, closed_at, due)

@@ -5,7 +5,7 @@
 export const cardReleaseTimes = {
   id: "063-card-release-times",
   // Programs before it follow the setting for every payment.
-  oldest: "061-undecided-results",
+  oldest: "062-paid-inspections",
   sql: `
 ALTER TABLE card_checkouts ADD COLUMN release_at INTEGER;
 `,
