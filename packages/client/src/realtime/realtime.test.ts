@@ -40,8 +40,8 @@ interface Peer {
 }
 
 /** Starts a relay that sends nothing by itself; `peers` yields its connections. */
-async function relaySocket() {
-  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+async function relaySocket(options: { readonly autoPong?: boolean } = {}) {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1", ...options });
   await once(server, "listening");
   const peers = queue<Peer>();
   server.on("connection", (socket, request) => {
@@ -85,6 +85,21 @@ function device(baseUrl: string, change: Partial<SocketOptions> = {}) {
     ...change,
   });
   return { ...socket, time, events, [Symbol.dispose]: () => socket.close() };
+}
+
+/** Lets time pass in which the relay only answers pings. */
+async function passQuietly(
+  ms: number,
+  { mine, peer }: { readonly mine: ReturnType<typeof device>; readonly peer: Peer },
+): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 15_000) {
+    const pinged = once(peer.socket, "ping");
+    mine.time.advance(15_000);
+    await pinged;
+    // This message comes after the answer to the ping, which has arrived then too.
+    peer.sendMessage({ type: "pong" });
+    await mine.events.take();
+  }
 }
 
 describe("connectSocket", () => {
@@ -159,14 +174,13 @@ describe("connectSocket", () => {
     await using relay = await relaySocket();
     let token = "token-1";
     using mine = device(relay.baseUrl, { bearer: () => Promise.resolve({ ok: true, token }) });
-    const { said, socket, sendMessage } = await relay.peers.take();
+    const peer = await relay.peers.take();
+    const { said, socket, sendMessage } = peer;
     sendMessage(ready);
     await mine.events.take();
-    mine.time.advance(30_000);
+    await passQuietly(30_000, { mine, peer });
     token = "token-2";
-    socket.ping();
-    await once(socket, "pong");
-    mine.time.advance(30_000);
+    await passQuietly(30_000, { mine, peer });
     expect(await said.take()).toEqual({ type: "auth", token: "token-2" });
     socket.close(1_001);
     await mine.events.take();
@@ -259,20 +273,47 @@ describe("the reconnection of a socket", () => {
     expect(await mine.events.take()).toMatchObject({ down: { code: 1_006, retryInMs: 499 } });
   });
 
-  test("connectSocket cuts a connection after 75 s of silence, which a ping interrupts", async () => {
-    await using relay = await relaySocket();
+  test("H27: connectSocket cuts a connection whose other side vanished after 30 s", async () => {
+    await using relay = await relaySocket({ autoPong: false });
     using mine = device(relay.baseUrl);
     const { socket, sendMessage } = await relay.peers.take();
     sendMessage(ready);
     await mine.events.take();
-    mine.time.advance(74_999);
-    const pinged = once(socket, "pong");
-    socket.ping();
+    const pinged = once(socket, "ping");
+    mine.time.advance(15_000);
     await pinged;
-    mine.time.advance(74_999);
+    mine.time.advance(14_999);
     expect(socket.readyState).toBe(socket.OPEN);
     mine.time.advance(1);
-    expect(await mine.events.take()).toMatchObject({ down: { code: 1_006, readyForMs: 149_999 } });
+    expect(await mine.events.take()).toMatchObject({ down: { code: 1_006, readyForMs: 30_000 } });
+  });
+
+  test("H27: connectSocket keeps a quiet connection whose other side answers its pings", async () => {
+    await using relay = await relaySocket();
+    using mine = device(relay.baseUrl);
+    const peer = await relay.peers.take();
+    const { socket, sendMessage } = peer;
+    sendMessage(ready);
+    await mine.events.take();
+    await passQuietly(90_000, { mine, peer });
+    expect(socket.readyState).toBe(socket.OPEN);
+    expect(mine.events.items).toEqual([]);
+  });
+
+  test("connectSocket takes a ping of the relay for a sign of life", async () => {
+    await using relay = await relaySocket({ autoPong: false });
+    using mine = device(relay.baseUrl);
+    const { socket, sendMessage } = await relay.peers.take();
+    sendMessage(ready);
+    await mine.events.take();
+    mine.time.advance(29_999);
+    const ponged = once(socket, "pong");
+    socket.ping();
+    await ponged;
+    mine.time.advance(29_999);
+    expect(socket.readyState).toBe(socket.OPEN);
+    mine.time.advance(1);
+    expect(await mine.events.take()).toMatchObject({ down: { code: 1_006, readyForMs: 59_999 } });
   });
 
   test("connectSocket does not reconnect after its own close and leaves no timer", async () => {

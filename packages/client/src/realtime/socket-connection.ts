@@ -7,8 +7,10 @@ import { readRetryAfterSeconds } from "../calls/retry-after.ts";
 import { parseServerMessage } from "./server-message.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-// The relay pings every 30 s; after two missed pings and a margin the connection is dead.
-const SILENCE_TIMEOUT_MS = 2.5 * limits.socketPingMs;
+/** After this silence the relay is pinged, so that a connection without its other side is found before its own ping. */
+const SILENCE_BEFORE_PING_MS = 15_000;
+/** A relay that is alive may be slow to answer; silence beyond this means that the connection is dead. */
+const PONG_TIMEOUT_MS = 15_000;
 const TOKEN_CHECK_INTERVAL_MS = 30_000;
 
 /** Whether a message was sent, or the code of the refusal. */
@@ -52,7 +54,10 @@ export function openConnection(options: ConnectionOptions): SocketConnection {
 
   function restartSilenceTimer(): void {
     cancelSilence();
-    cancelSilence = schedule(SILENCE_TIMEOUT_MS, () => socket.terminate());
+    cancelSilence = schedule(SILENCE_BEFORE_PING_MS, () => {
+      socket.ping();
+      cancelSilence = schedule(PONG_TIMEOUT_MS, () => socket.terminate());
+    });
   }
 
   async function renewToken(): Promise<void> {
@@ -82,6 +87,7 @@ export function openConnection(options: ConnectionOptions): SocketConnection {
 
   socket.on("open", restartSilenceTimer);
   socket.on("ping", restartSilenceTimer);
+  socket.on("pong", restartSilenceTimer);
   socket.on("message", (data, isBinary) => {
     restartSilenceTimer();
     const message = isBinary ? null : parseServerMessage(decodeText(data));
