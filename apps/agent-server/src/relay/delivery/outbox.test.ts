@@ -40,17 +40,20 @@ function outboxWith(...answers: SendReceiptResult[]) {
 }
 
 interface Answers {
+  /** The answer of the relay when it is asked whether the task has ended; absent: it has not. */
+  readonly isTooLate?: () => boolean;
   readonly receipt: readonly SendReceiptResult[];
   readonly ledger?: readonly SendReceiptResult[];
 }
 
 /** Gives the answers of each document in order, and repeats its last one; none to `unanswered`. */
-function outboxOf(answers: Answers, unanswered?: keyof Answers) {
+function outboxOf(answers: Answers, unanswered?: "receipt" | "ledger") {
   const { stored, store } = memoryStore();
   const clock = createManualClock();
   const start = clock.now();
   const tries: number[] = [];
   const posted: string[] = [];
+  let questions = 0;
   const events: string[] = [];
   const levels: string[] = [];
   function answer(document: "receipt" | "ledger"): SendReceiptResult {
@@ -64,6 +67,10 @@ function outboxOf(answers: Answers, unanswered?: keyof Answers) {
       post: async () => {
         tries.push(clock.now() - start);
         return unanswered === "receipt" ? new Promise(() => {}) : answer("receipt");
+      },
+      isTooLate: async () => {
+        questions += 1;
+        return answers.isTooLate?.() ?? false;
       },
       postLedger: async (_, { signal }) =>
         unanswered === "ledger" ? refuseOnAbort(signal) : answer("ledger"),
@@ -97,6 +104,7 @@ function outboxOf(answers: Answers, unanswered?: keyof Answers) {
     events,
     levels,
     posted,
+    questions: () => questions,
     stored,
     outbox,
     store,
@@ -184,6 +192,69 @@ describe("a refusal", () => {
     await deliver("t");
     await clock.advance(600_000);
     expect(tries).toHaveLength(2);
+  });
+});
+
+describe("E24: a receipt that is refused without a known reason", () => {
+  const DAY_MS = 24 * 60 * 60_000;
+  const refusals = [
+    refusal(500, "receipt.invented_later"),
+    refusal(422, "receipt.invented_later"),
+    refusal(500, "server.failed"),
+  ];
+
+  test.each(refusals)(
+    "E24: a receipt refused with $status $code is given up once its task has ended",
+    async (refused) => {
+      let isTooLate = false;
+      const { clock, deliver, levels, outbox, stored, tries } = outboxOf({
+        receipt: [refused],
+        isTooLate: () => isTooLate,
+      });
+      await deliver("t");
+      await clock.advance(7 * DAY_MS);
+      expect([outbox.size, stored.size]).toEqual([1, 1]);
+      isTooLate = true;
+      await clock.advance(60_000);
+      expect([outbox.size, stored.size]).toEqual([0, 0]);
+      const count = tries.length;
+      await clock.advance(DAY_MS);
+      expect(tries).toHaveLength(count);
+      expect(levels.filter((line) => !line.startsWith("debug"))).toEqual([
+        "warn receipt.retry",
+        "error receipt.given_up",
+      ]);
+    },
+  );
+
+  test("E24: a receipt is not given up for a passing fault, although its task has ended", async () => {
+    const fault = refusal(502, "response.malformed");
+    const answers = [...Array.from({ length: 9 }, () => fault), accepted];
+    const { clock, deliver, events, questions } = outboxOf({
+      receipt: answers,
+      isTooLate: () => true,
+    });
+    await deliver("t");
+    await clock.advance(DAY_MS);
+    expect(events.at(-1)).toBe("receipt.delivered");
+    expect(questions()).toBe(0);
+  });
+
+  test.each([
+    lost,
+    refusal(401, "auth.expired_token"),
+    refusal(408, "request.timeout"),
+    refusal(429, "rate.exceeded"),
+    refusal(503, "server.draining"),
+  ])("E24: a receipt is kept without a question after $status $code", async (refused) => {
+    const { clock, deliver, outbox, questions } = outboxOf({
+      receipt: [refused],
+      isTooLate: () => true,
+    });
+    await deliver("t");
+    await clock.advance(DAY_MS);
+    expect(outbox.size).toBe(1);
+    expect(questions()).toBe(0);
   });
 });
 

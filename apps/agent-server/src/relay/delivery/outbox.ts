@@ -39,7 +39,7 @@ export function createOutbox({
   store,
   runtime,
 }: {
-  readonly sender: Pick<ReceiptSender, "post" | "postLedger">;
+  readonly sender: Pick<ReceiptSender, "post" | "postLedger" | "isTooLate">;
   readonly store: ReceiptStore;
   readonly runtime: Runtime;
 }): Outbox {

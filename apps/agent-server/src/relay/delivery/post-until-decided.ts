@@ -10,6 +10,8 @@ import type { SendReceiptResult } from "./receipt-sender.ts";
 export interface Document {
   readonly name: "ledger" | "receipt";
   readonly post: () => Promise<SendReceiptResult>;
+  /** Asks the relay whether it can no longer accept the document; absent: that is not known. */
+  readonly isTooLate?: () => Promise<boolean>;
   /** Called when the relay has accepted the document or refused it for good. */
   readonly onDecided?: () => void;
 }
@@ -35,13 +37,18 @@ interface PostOptions {
 
 const MAX_RETRY_DELAY_MS = 60_000;
 
+/** From this attempt on, a minute or two after the first, an unexplained refusal is hardly a passing fault. */
+const MIN_UNEXPLAINED_ATTEMPTS = 10;
+
 /** The attempts for a ledger whose receipt is decided, which take about an hour. */
 const MAX_LATE_ATTEMPTS = 60;
 
 /**
  * Posts documents in order, again and again until the relay has accepted each or refused it for good. A
  * document waits for one attempt at those before it, not for their acceptance. A ledger that is left alone is
- * given up after some time, because a relay may never accept it. Returns false if it was stopped before.
+ * given up after some time, because a relay may never accept it. A receipt that is refused without a known
+ * reason is given up once its task has ended, because it cannot be paid then. Returns false if it was stopped
+ * before.
  */
 export async function postUntilDecided(
   documents: readonly Document[],
@@ -54,10 +61,14 @@ export async function postUntilDecided(
     for (const document of undecided) {
       const answer = await document.post();
       logAnswer(answer, { name: document.name, taskId, faults, runtime });
-      if (answer.ok || isFinalRefusal(answer)) {
+      const isDecided =
+        answer.ok ||
+        isFinalRefusal(answer) ||
+        (await isGivenUp(document, { answer, attempt, taskId, runtime }));
+      if (isDecided) {
         undecided.delete(document);
         document.onDecided?.();
-      } else {
+      } else if (!answer.ok) {
         refusal = answer;
       }
     }
@@ -71,6 +82,29 @@ export async function postUntilDecided(
     await pauses.wait(delay, { unreachable: !isOfRelay(refusal) });
   }
   return false;
+}
+
+/** Returns whether a document can no longer be accepted, although its refusal does not say so. */
+async function isGivenUp(
+  { name, isTooLate }: Document,
+  on: { answer: CallRefusal; attempt: number; taskId: string; runtime: Pick<Runtime, "log"> },
+): Promise<boolean> {
+  const { answer, attempt, taskId, runtime } = on;
+  if (isTooLate === undefined || attempt + 1 < MIN_UNEXPLAINED_ATTEMPTS) return false;
+  if (!isUnexplained(answer) || !(await isTooLate())) return false;
+  const { code, status, message } = answer;
+  runtime.log("error", `${name}.given_up`, {
+    correlationId: taskId,
+    code,
+    status,
+    reason: message,
+  });
+  return true;
+}
+
+/** A code of a later version of the relay, an answer of a proxy, or a fault of the relay. */
+function isUnexplained({ code, status }: CallRefusal): boolean {
+  return status >= 400 && (!isOfRelay({ code }) || code === "server.failed");
 }
 
 function logAnswer(

@@ -3,6 +3,7 @@ import type { SignedLedger } from "@agent/ledger";
 import type { ExecutionReceipt } from "@agent/receipts";
 import { errors, limits, type Code, type ServerMessage } from "@agent/wire";
 import type { Runtime } from "../../runtime.ts";
+import { hasTaskEnded } from "./has-task-ended.ts";
 import { createPace } from "./pace.ts";
 import type { SendMessage } from "./paced-send.ts";
 
@@ -17,6 +18,11 @@ export interface ReceiptSender {
     receipt: ExecutionReceipt,
     targetAgentId: string | undefined,
   ) => Promise<SendReceiptResult>;
+  /** Asks the relay whether the task of a receipt has ended, so that the receipt cannot be accepted any more. */
+  readonly isTooLate: (
+    receipt: ExecutionReceipt,
+    targetAgentId: string | undefined,
+  ) => Promise<boolean>;
   /**
    * Makes one attempt over HTTP, unless too many ledgers were posted just now. It ends well before `dueAt`, if
    * that lies ahead, because the receipt that is due then comes after it, and when `signal` is aborted.
@@ -89,6 +95,10 @@ export function createReceiptSender(parts: {
   return {
     post: async (receipt, agentId) =>
       (await sendOverSocket(receipt)) ?? (await sendOverHttp(receipt, agentId)),
+    async isTooLate({ task_id: taskId }, targetAgentId) {
+      const relay = client();
+      return relay !== undefined && hasTaskEnded(relay, { agentId: self, targetAgentId, taskId });
+    },
     async postLedger(ledger, { dueAt, signal }) {
       const relay = client();
       if (relay === undefined) return NOT_REACHED_REFUSAL;

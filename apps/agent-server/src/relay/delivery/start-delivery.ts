@@ -18,7 +18,7 @@ export interface Delivery {
 }
 
 export interface DeliveryParts {
-  readonly sender: Pick<ReceiptSender, "post" | "postLedger">;
+  readonly sender: Pick<ReceiptSender, "post" | "postLedger" | "isTooLate">;
   readonly store: Pick<ReceiptStore, "delete">;
   readonly pauses: Pauses;
   readonly faults: DeliveryFaults;
@@ -99,7 +99,8 @@ async function listDocuments(
   { sender, ledgerSignal: signal, runtime }: DeliveryParts,
 ): Promise<readonly Document[]> {
   const post = () => sender.post(receipt, targetAgentId);
-  const document: Document = { name: "receipt", post, onDecided };
+  const isTooLate = () => sender.isTooLate(receipt, targetAgentId);
+  const document: Document = { name: "receipt", post, isTooLate, onDecided };
   if (ledger !== undefined && (await kept)) {
     const postLedger = () => sender.postLedger(ledger, { dueAt, signal }).finally(onLedgerTried);
     return [{ name: "ledger", post: postLedger }, document];
