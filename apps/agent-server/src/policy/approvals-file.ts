@@ -1,7 +1,6 @@
 import { readFileIfPresent } from "@agent/crypto/private-file";
-import { dirname } from "node:path";
 import * as v from "valibot";
-import { createPrivateFolder, writePrivateFile } from "../files/private-file.ts";
+import { createStateFile } from "../files/state-file.ts";
 import type { Runtime } from "../runtime.ts";
 
 type Members = Readonly<Record<string, unknown>>;
@@ -29,23 +28,14 @@ export async function openApprovalsFile(
   runtime: Pick<Runtime, "log">,
 ): Promise<ApprovalsFile> {
   let current: Members = {};
-  let lastWrite: Promise<unknown> = Promise.resolve();
-  let queuedWrite: Promise<boolean> | undefined;
+  const writeCurrent = createStateFile({
+    path,
+    getContent: () => current,
+    onFault: (cause) => runtime.log("warn", "approvals.not_kept", { cause: String(cause) }),
+  });
 
   function logUnreadable(cause: unknown): void {
     runtime.log("warn", "approvals.file_unreadable", { cause: String(cause) });
-  }
-
-  async function writeCurrent(): Promise<boolean> {
-    queuedWrite = undefined;
-    try {
-      await createPrivateFolder(dirname(path));
-      await writePrivateFile(path, current);
-      return true;
-    } catch (cause) {
-      runtime.log("warn", "approvals.not_kept", { cause: String(cause) });
-      return false;
-    }
   }
 
   try {
@@ -59,12 +49,7 @@ export async function openApprovalsFile(
     logUnreadable,
     write(members) {
       current = { ...current, ...members };
-      // Writes are sequential; all changes during one write share the next.
-      if (queuedWrite === undefined) {
-        queuedWrite = lastWrite.then(writeCurrent);
-        lastWrite = queuedWrite;
-      }
-      return queuedWrite;
+      return writeCurrent();
     },
   };
 }
