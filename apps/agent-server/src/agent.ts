@@ -2,6 +2,7 @@ import type { ExecutionReceipt } from "@agent/receipts";
 import type { ListingBody } from "@agent/wire";
 import type { BaseContext, Server } from "@modelcontextprotocol/server";
 import type { Caller } from "./caller.ts";
+import type { Attempts } from "./execution/attempts/attempts.ts";
 import { createTaskCounter, type TaskCounter } from "./execution/task-counter.ts";
 import { createQueryAnswerer } from "./execution/executors/query-answerer.ts";
 import type { DelegateTask } from "./execution/delegation/delegation.ts";
@@ -67,6 +68,8 @@ export interface RelayFeatures {
    * Finds the receipt of a finished relay task, of this run or the last, that is not delivered yet.
    */
   readonly findUndelivered: (relayTaskId: string) => ExecutionReceipt | undefined;
+  /** Counts the attempts at tasks of the relay; absent: they are not counted. */
+  readonly attempts?: Attempts;
   /** Asks whether the relay still needs a task whose call was closed; absent: it does not. */
   readonly isWanted?: (relayTaskId: string) => Promise<boolean>;
   /** Informs the relay that work on a task was stopped because its call was cancelled. */
@@ -288,6 +291,7 @@ function createAgentWork({ identity, relay, runtime }: AgentOptions, run: RunTas
     }),
     runtime,
     deliver: relay?.deliverWork,
+    attempts: relay?.attempts,
     undelivered: relay?.findUndelivered,
     isWanted: relay?.isWanted,
     release: relay?.releaseClaim,

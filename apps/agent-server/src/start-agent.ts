@@ -190,6 +190,7 @@ function buildRelayLinkOptions(
     identity,
     profile: { name, description, agentType, capabilities, listing },
     outboxPath: join(config.identity.dataDir, "outbox"),
+    attemptsPath: join(config.identity.dataDir, "attempts.json"),
     ordersPath: join(config.identity.dataDir, "orders"),
     receiptHashesPath: join(config.identity.dataDir, "signed.log"),
     monitorPath: join(config.identity.dataDir, "monitor"),

@@ -12,6 +12,11 @@ export function buildFailedOutcome(result: string): Outcome {
   return { status: "failed", result };
 }
 
+/** Builds the outcome of a task that must not run; `result` is the reason. */
+export function buildDeniedOutcome(result: string): Outcome {
+  return { status: "denied", result };
+}
+
 /** The tools of one task; scope, policy and time limit apply to every call. */
 export interface Toolbox {
   readonly tools: readonly ToolDefinition[];

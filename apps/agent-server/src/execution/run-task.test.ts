@@ -28,6 +28,7 @@ import type { WorkTask } from "./task.ts";
 import { buildTestOffer } from "../testing/tools/test-offer.ts";
 
 const identity = createTestIdentity();
+const notForYou = { status: "denied", result: "not for you" } as const;
 
 interface RunnerOptions {
   readonly taskTimeoutMs?: number;
@@ -210,7 +211,7 @@ describe("a task that may not be done ends in a signed denied receipt", () => {
   });
 
   test("a task that is refused as a whole is denied", async () => {
-    const receipt = await runner(shoutTool)({}, { refusal: "not for you" });
+    const receipt = await runner(shoutTool)({}, { outcome: notForYou });
     expect(receipt).toMatchObject({ status: "denied", result: "not for you", tools_used: [] });
   });
 });
@@ -313,7 +314,7 @@ describe("ledgers", () => {
   test.each([
     ["agent does not sign ledgers", false, relayTask, {}],
     ["task has no relay that could store it", true, {}, {}],
-    ["task is denied before it runs", true, relayTask, { refusal: "not for you" }],
+    ["task is denied before it runs", true, relayTask, { outcome: notForYou }],
   ])("there is no ledger if the %s", async (_, signsLedgers, task, given) => {
     expect(await signer(shoutTool, { signsLedgers })(task, given)).not.toHaveProperty("ledger");
   });

@@ -14,7 +14,13 @@ import type { ToolDefinition } from "../tools/definition.ts";
 import type { StartedTask } from "./build-receipt.ts";
 import { withDeadline } from "./deadline.ts";
 import type { Delegate, DelegateTask } from "./delegation/delegation.ts";
-import { buildFailedOutcome, type Executor, type Outcome, type Toolbox } from "./executor.ts";
+import {
+  buildDeniedOutcome,
+  buildFailedOutcome,
+  type Executor,
+  type Outcome,
+  type Toolbox,
+} from "./executor.ts";
 import { createTimeline } from "./ledger/timeline.ts";
 import { signWork, type Execution, type SignedWork } from "./sign-work.ts";
 import type { WorkTask } from "./task.ts";
@@ -45,8 +51,8 @@ export interface TaskRunnerParts {
 export interface RunOptions {
   readonly caller: Caller;
   readonly cancel?: AbortSignal;
-  /** The reason why the task must not run; its receipt is then a `denied` one. */
-  readonly refusal?: string;
+  /** The outcome of a task that must not run. */
+  readonly outcome?: Outcome;
 }
 
 /**
@@ -60,19 +66,19 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
 
   return async (assigned, { caller, cancel, ...given }) => {
     const task = { ...assigned, startedAt: runtime.now() };
+    if (given.outcome !== undefined) return sign(task, given.outcome, {});
     const { requiredCapabilities } = task;
     const allTools = parts.tools();
     const tools = allTools.filter(({ name }) =>
       isOffered(offer, name, { caller, requiredCapabilities }),
     );
     const refusal =
-      given.refusal ??
       checkRequiredCapabilities(offer, { caller, requiredCapabilities }) ??
       checkTaskPrice(offer, task) ??
       (allTools.length > 0 && tools.length === 0 && executor.answersWithoutTools !== true
         ? "This agent does not offer any of its tools"
         : undefined);
-    if (refusal !== undefined) return sign(task, { status: "denied", result: refusal }, {});
+    if (refusal !== undefined) return sign(task, buildDeniedOutcome(refusal), {});
     const used = new Set<string>();
     const nested: ExecutionReceipt[] = [];
     const timeline =

@@ -5,6 +5,8 @@ import { silentLog } from "../log.ts";
 import { buildTestReceipt } from "../testing/tools/test-receipt.ts";
 import { buildTask, createRunningTasks } from "./running-tasks.ts";
 import { WorkWithdrawn } from "./abort-reasons.ts";
+import type { RunOptions } from "./run-task.ts";
+import { WorkPostponed } from "./work-postponed.ts";
 
 const caller = { kind: "owner" } as const;
 const work = { prompt: "p", requiredCapabilities: [], relayTaskId: "t" };
@@ -67,4 +69,47 @@ test("a relay's work keeps its id and time, other work gets a new id and the pre
   expect(own).toMatchObject({ submittedAt: 7 });
   expect(own.taskId).toMatch(/^[0-9a-f-]{36}$/);
   expect(own).not.toHaveProperty("relayTaskId");
+});
+
+/** Counts attempts as `mayBegin` says; `outcomes` are those without work. */
+function newCountedTasks(mayBegin: boolean, canCheck = true) {
+  const counted: string[] = [];
+  const outcomes: RunOptions["outcome"][] = [];
+  const tasks = createRunningTasks({
+    run: async ({ taskId }, { outcome }) => {
+      outcomes.push(outcome);
+      return { receipt: buildTestReceipt(taskId) };
+    },
+    checkDelegation: async () => (canCheck ? { ok: true, rights: {} } : { ok: false }),
+    attempts: {
+      run(taskId, _, run) {
+        counted.push(taskId);
+        return run(mayBegin);
+      },
+      end: () => {},
+    },
+    runtime: createSystemRuntime(silentLog),
+  });
+  return { counted, outcomes, tasks };
+}
+
+test("A20: only a relay's task is counted, and it runs", async () => {
+  const { counted, outcomes, tasks } = newCountedTasks(true);
+  await tasks.runWork(work, caller);
+  await tasks.runWork({ prompt: "p", requiredCapabilities: [] }, caller);
+  expect(counted).toEqual(["t"]);
+  expect(outcomes).toEqual([undefined, undefined]);
+});
+
+test("A20: a task that was begun too often gets a failed receipt without work", async () => {
+  const { outcomes, tasks } = newCountedTasks(false);
+  await tasks.runWork(work, caller);
+  const result = "This agent was killed or crashed each of the 3 times that it worked on this task";
+  expect(outcomes).toEqual([{ status: "failed", result }]);
+});
+
+test("A20: a task whose delegation cannot be checked now is not counted", async () => {
+  const { counted, tasks } = newCountedTasks(true, false);
+  await expect(tasks.runWork(work, caller)).rejects.toThrow(WorkPostponed);
+  expect(counted).toEqual([]);
 });

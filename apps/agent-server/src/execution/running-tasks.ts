@@ -1,7 +1,9 @@
 import { uuidV7 } from "@agent/crypto";
 import type { Caller } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
+import { MAX_ATTEMPTS, type Attempts } from "./attempts/attempts.ts";
 import type { CheckDelegation } from "./delegation/delegation-scope.ts";
+import { buildDeniedOutcome, buildFailedOutcome, type Outcome } from "./executor.ts";
 import type { RunTask } from "./run-task.ts";
 import type { SignedWork } from "./sign-work.ts";
 import { WorkWithdrawn } from "./abort-reasons.ts";
@@ -25,12 +27,19 @@ export interface RunningTasks {
 export function createRunningTasks(parts: {
   run: RunTask;
   checkDelegation: CheckDelegation;
+  /** Counts the attempts at relay tasks; absent: they are not counted. */
+  attempts?: Attempts | undefined;
   runtime: Runtime;
 }): RunningTasks {
-  const { run, checkDelegation, runtime } = parts;
+  const { run, checkDelegation, attempts, runtime } = parts;
   const stopping = new AbortController();
   const controllers = new Map<string, AbortController>();
   const unfinished = new Set<Promise<SignedWork>>();
+
+  function giveUp(taskId: string): Outcome {
+    runtime.log("error", "task.given_up", { correlationId: taskId, attempts: MAX_ATTEMPTS });
+    return buildFailedOutcome(TOO_MANY_ATTEMPTS);
+  }
 
   return {
     async runWork(work, caller, signal) {
@@ -49,10 +58,17 @@ export function createRunningTasks(parts: {
         if (cancel.reason instanceof WorkWithdrawn) throw cancel.reason;
         if (!checked.ok) throw new WorkPostponed("The delegation token cannot be checked now");
         const { refusal, ...rights } = checked.rights;
-        const options = { caller, cancel, ...(refusal !== undefined && { refusal }) };
-        // The check has taken a part of the time.
-        const left = dueAt === undefined ? {} : { wallClockMs: dueAt - runtime.now() };
-        return run({ ...task, ...rights, ...left }, options);
+        const runTask = (outcome?: Outcome) => {
+          // The check, and the wait for an attempt, have taken a part of the time.
+          const left = dueAt === undefined ? {} : { wallClockMs: dueAt - runtime.now() };
+          const options = { caller, cancel, ...(outcome !== undefined && { outcome }) };
+          return run({ ...task, ...rights, ...left }, options);
+        };
+        if (refusal !== undefined) return runTask(buildDeniedOutcome(refusal));
+        if (attempts === undefined || task.relayTaskId === undefined) return runTask();
+        return attempts.run(task.taskId, cancel, (mayBegin) =>
+          runTask(mayBegin ? undefined : giveUp(task.taskId)),
+        );
       });
       controllers.set(task.taskId, taskController);
       unfinished.add(running);
@@ -77,6 +93,8 @@ export function createRunningTasks(parts: {
     },
   };
 }
+
+const TOO_MANY_ATTEMPTS = `This agent was killed or crashed each of the ${MAX_ATTEMPTS} times that it worked on this task`;
 
 /**
  * Builds a task from new work: it gets an id unless the relay gave one, and the present time as its

@@ -2,6 +2,7 @@ import { sha256Hex } from "@agent/crypto";
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { Caller } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
+import type { Attempts } from "./attempts/attempts.ts";
 import type { CheckDelegation } from "./delegation/delegation-scope.ts";
 import { createSingleFlight } from "./single-flight.ts";
 import type { RunTask } from "./run-task.ts";
@@ -66,6 +67,8 @@ export interface WorkParts {
   readonly run: RunTask;
   readonly checkDelegation: CheckDelegation;
   readonly runtime: Runtime;
+  /** Counts the attempts at relay tasks; absent: they are not counted. */
+  readonly attempts?: Attempts | undefined;
   /** Receives the signed work of each relay task, because its caller may be gone by then. */
   readonly deliver: DeliverWork | undefined;
   /** Finds a receipt of this run or the last that is not delivered yet. */
@@ -78,10 +81,10 @@ export interface WorkParts {
 
 /** Creates the entry point of all tasks, independent of their transport. */
 export function createWork(parts: WorkParts): Work {
-  const { run, checkDelegation, runtime, deliver, undelivered = () => undefined } = parts;
+  const { run, checkDelegation, attempts, runtime, deliver, undelivered = () => undefined } = parts;
   const { isWanted = async () => false, release } = parts;
   const singleFlight = createSingleFlight<SignedWork>(CACHE_SIZE);
-  const running = createRunningTasks({ run, checkDelegation, runtime });
+  const running = createRunningTasks({ run, checkDelegation, attempts, runtime });
   let closed = false;
 
   function withdraw(relayTaskId: string): WithdrawAnswer {

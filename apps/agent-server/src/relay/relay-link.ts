@@ -1,5 +1,8 @@
+import type { RelayClient } from "@agent/client";
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import type { RelayFeatures } from "../agent.ts";
+import { openAttempts } from "../execution/attempts/attempts.ts";
+import { endAttemptsWith } from "../execution/attempts/end-attempts.ts";
 import type { Work } from "../execution/work.ts";
 import { createAttemptCounter, type LocalCounts, type AttemptCounter } from "../gradient/counts.ts";
 import type { FindSigner } from "../http/authentication/check-signed-token.ts";
@@ -21,6 +24,7 @@ import { createHousekeeping } from "./housekeeping.ts";
 import { createTaskReceiver, type TaskReceiver } from "./intake/task-receiver.ts";
 import { createRejectionLog, type RejectionLog } from "./intake/rejection-log.ts";
 import { createIsWanted } from "./intake/is-wanted.ts";
+import { createResumeTasks } from "./intake/resume-tasks.ts";
 import { createFindIssuerKey } from "./intake/find-issuer-key.ts";
 import type { JoinResult, Membership, Profile } from "./membership/join-relay.ts";
 import { createOutbox } from "./delivery/outbox.ts";
@@ -53,6 +57,8 @@ export interface RelayLinkOptions {
   readonly profile: Profile;
   /** The folder of receipts that the relay has not acknowledged. */
   readonly outboxPath: string;
+  /** The file with the counts of attempts at tasks. */
+  readonly attemptsPath: string;
   /** The folder of the owner's orders that may have a task at the relay. */
   readonly ordersPath: string;
   /** The file with the hashes of signed receipts. */
@@ -100,13 +106,12 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   const { membership } = maintained;
   const client = () => membership()?.client;
   const credentials = createAgentCredentials({ identity, membership, runtime });
-  const { housekeepingIntervalMs: intervalMs, outboxPath: path } = options;
+  const { housekeepingIntervalMs: intervalMs } = options;
   const housekeeping = createHousekeeping({ credentials, counters, intervalMs, runtime });
   const send = createPacedSend((message) => socket.send(message), runtime);
   const receiptSender = createReceiptSender({ agentId, send, client, runtime });
-  const receiptStore = createReceiptStore({ path, relayUrl: url, agentId, runtime });
-  const outbox = createOutbox({ sender: receiptSender, store: receiptStore, runtime });
-  const unsentReceipts = await loadUnsentReceipts(receiptStore, runtime);
+  const { store, attempts, unsentReceipts, resumeTasks } = await openWorkState(options, client);
+  const outbox = createOutbox({ sender: receiptSender, store, runtime });
   const receiptHashes = await openReceiptHashes(options.receiptHashesPath, runtime);
   const monitor = openMonitor(options, { membership, receiptHashes });
   const ownerParts = await openOwnerParts(options, membership);
@@ -117,6 +122,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     onReady(isReconnect) {
       outbox.flush();
       maintained.handleAccepted(isReconnect);
+      void resumeTasks((task) => taskReceiver?.receiveTask(task));
     },
     onMessage(message) {
       receiptSender.onMessage(message);
@@ -138,6 +144,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     recordSigned: receiptHashes.record,
     deliverWork: outbox.deliver,
     findUndelivered: outbox.findReceipt,
+    attempts,
     start({ work, counts, endpointUrl }) {
       housekeeping.start(counts);
       outbox.resume(unsentReceipts);
@@ -153,6 +160,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
       taskReceiver?.stop();
       await monitor.stop();
       await outbox.stop(graceMs);
+      await attempts.close();
       socket.close();
     },
   };
@@ -259,6 +267,26 @@ function openApprover(
     relayKey: () => membership()?.relay.publicKey,
     runtime,
   });
+}
+
+/** Opens what the last run of this agent left: receipts that are not delivered, and tasks that it did not end. */
+async function openWorkState(
+  { url: relayUrl, outboxPath, attemptsPath, identity: { agentId }, runtime }: RelayLinkOptions,
+  client: () => RelayClient | undefined,
+) {
+  const of = { relayUrl, agentId };
+  const attempts = await openAttempts({ ...of, path: attemptsPath }, runtime);
+  const receipts = createReceiptStore({ ...of, path: outboxPath, runtime });
+  const unsentReceipts = await loadUnsentReceipts(receipts, runtime);
+  for (const { receipt } of unsentReceipts) attempts.end(receipt.task_id);
+  const resumeTasks = createResumeTasks({
+    agentId,
+    interrupted: attempts.listOpen(),
+    client,
+    attempts,
+    runtime,
+  });
+  return { store: endAttemptsWith(receipts, attempts), attempts, unsentReceipts, resumeTasks };
 }
 
 async function loadUnsentReceipts(

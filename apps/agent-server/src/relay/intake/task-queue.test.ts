@@ -55,6 +55,13 @@ test("A18: a task whose claim is granted after 10 s runs once, because the relay
   expect(finish.size).toBe(0);
 });
 
+test("A19: a claimed task does not run without a socket, because another device may have it", () => {
+  const { queue, finish } = newQueue(() => ({ ok: false, code: "socket.not_ready" }));
+  queue.take({ ...task("a"), status: "claimed" });
+  queue.take({ ...task("b"), status: "pending" });
+  expect([...finish.keys()]).toEqual(["b"]);
+});
+
 test("A18: a task that runs without a socket runs no second time for a late grant of its claim", async () => {
   let isReady = true;
   const { clock, queue, finish } = newQueue(() =>
