@@ -74,6 +74,23 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
     },
   );
 
+  it("the page of an agent keeps the names of moments apart on a narrow screen", async () => {
+    const { page, context } = await open(390, "light");
+    const gaps = await page.evaluate<number[]>(
+      `[...document.querySelectorAll(".marks")].flatMap((marks) => {
+        const boxes = [...marks.children].map((mark) => {
+          const range = document.createRange();
+          range.selectNodeContents(mark);
+          return range.getBoundingClientRect();
+        });
+        return boxes.slice(1).map((box, at) => box.left - boxes[at].right);
+      })`,
+    );
+    expect(gaps).toHaveLength(4 + 7);
+    expect(Math.min(...gaps)).toBeGreaterThan(4);
+    await context.close();
+  });
+
   it("the page of an agent says in a sentence and a table for how long it was online", async () => {
     const { page, context } = await open(1280, "light");
     const sentences = await page.locator(`${STRIPS} strong`).allInnerTexts();

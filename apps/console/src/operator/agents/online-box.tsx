@@ -26,12 +26,12 @@ export function OnlineBox({ agentId }: { agentId: string }) {
               <OnlineStrip
                 times={cutTimes(week, week.to - DAY_MS)}
                 period="24 hours"
-                marks={["24 h ago", "18 h", "12 h", "6 h", "now"]}
+                marks={["24 h", "18 h", "12 h", "6 h", "now"]}
               />
               <OnlineStrip
                 times={week}
                 period="7 days"
-                marks={["7 d ago", "6 d", "5 d", "4 d", "3 d", "2 d", "1 d", "now"]}
+                marks={["7 d", "6 d", "5 d", "4 d", "3 d", "2 d", "1 d", "now"]}
               />
             </div>
             <p class="hint">
