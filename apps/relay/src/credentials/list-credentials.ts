@@ -1,5 +1,5 @@
 import { refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
-import { numberDescending, readPage } from "../http/paging/page.ts";
+import { createPageAnswer, numberDescending } from "../http/paging/page.ts";
 import type { Services } from "../services.ts";
 import { parseCredential } from "./credential-row.ts";
 import { listCredentialsByAgent } from "./store.ts";
@@ -13,19 +13,12 @@ export async function listCredentials(
   query: QueryOf<ListCredentials>,
 ): Promise<Answer<ListCredentials>> {
   const { type } = query;
-  const page = await readPage(query, {
+  const answer = await createPageAnswer(query, {
     order: numberDescending,
     find: (before, limit) =>
       listCredentialsByAgent(storage.read, { agent_id: agentId, type, before, limit }),
     keyOf: ({ sequence }) => sequence,
-  });
-  if (!page.ok) return page;
-  const { rows, next_cursor } = page;
-  // A page after the last one is empty, although credentials exist.
-  if (rows.length === 0 && query.cursor === undefined) return refuse("credential.not_found");
-  return {
-    status: 200,
-    body: {
+    show: (rows) => ({
       agent_id: agentId,
       credentials: rows.map((row) => ({
         credential_id: row.credential_id,
@@ -34,7 +27,9 @@ export async function listCredentials(
         issued_at: row.issued_at,
         revoked: row.revoked_at !== null,
       })),
-      next_cursor,
-    },
-  };
+    }),
+  });
+  // A page after the last one is empty, although credentials exist.
+  const isNone = answer.ok && answer.body.credentials.length === 0 && query.cursor === undefined;
+  return isNone ? refuse("credential.not_found") : answer;
 }

@@ -179,7 +179,7 @@ export const freeText = v.pipe(
 export const pageQuery = {
   limit: describeAs(
     v.optional(integerText(1, limits.maxPageSize)),
-    "The largest number of entries in the answer; 50 if absent.",
+    "The largest number of entries in the answer; 50 if absent. A page of long entries has fewer.",
   ),
   cursor: describeAs(
     v.optional(id),

@@ -40,6 +40,8 @@ export const limits = {
 
   defaultPageSize: 50,
   maxPageSize: 200,
+  /** A page of a list has as many entries as fit, and one at least: clients read no answer of more than 2 MiB. */
+  pageBytes: 1_048_576,
   /** Agents whose texts are searched for one page of discovery. */
   searchedAgents: 10_000,
   /** Words of one search text. */

@@ -9,6 +9,7 @@ import {
   type QueryOf,
 } from "@agent/wire";
 import { encodeCursorKey, decodeCursor } from "../../http/paging/cursor.ts";
+import { countFitting } from "../../http/paging/page.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { loadAgentInspections } from "../../inspections/reading/agent-inspections.ts";
 import { calculateTaskPrice } from "../../routing/price.ts";
@@ -64,6 +65,9 @@ export async function discoverAgents(
     ...toDiscoveryEntry(services, row, query.capability),
     key_proven: proven.has(row.agent_id),
   }));
+  const fitting = countFitting(agents.length, agents);
+  if (fitting < agents.length)
+    return discoverAgents(services, { ...query, limit: fitting }, caller);
   const { federation } = services;
   const room = limit - rows.length;
   if (federation !== undefined && room > 0 && next === undefined) {

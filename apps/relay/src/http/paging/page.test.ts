@@ -74,3 +74,30 @@ test("a cursor of another list is refused without reading rows", async () => {
     code: "request.invalid",
   });
 });
+
+test("H28: a page of long entries has as many as clients can read, and the others follow", async () => {
+  const half = limits.pageBytes / 2;
+  const sizes = [half, half, 10, limits.outboundBytes, 10, 10];
+  const entries = sizes.map((size, index) => ({ key: index + 1, text: "x".repeat(size) }));
+  const pages: { readonly keys: number[]; readonly bytes: number }[] = [];
+  for (let cursor: string | undefined; ;) {
+    const answer = await createPageAnswer(
+      { cursor, limit: sizes.length },
+      {
+        order: numberAscending,
+        find: async (from, limit) => entries.filter(({ key }) => key > from).slice(0, limit),
+        keyOf: ({ key }) => key,
+        show: (rows) => ({ entries: rows }),
+      },
+    );
+    if (!answer.ok) throw new Error(answer.detail);
+    const keys = answer.body.entries.map(({ key }) => key);
+    pages.push({ keys, bytes: JSON.stringify(answer.body.entries).length });
+    if (answer.body.next_cursor === null) break;
+    cursor = answer.body.next_cursor;
+  }
+  expect(pages.flatMap(({ keys }) => keys)).toEqual(entries.map(({ key }) => key));
+  // The entry that is larger than a page stands alone.
+  const large = pages.filter(({ bytes }) => bytes > limits.pageBytes);
+  expect(large.map(({ keys }) => keys)).toEqual([[4]]);
+});

@@ -35,6 +35,12 @@ interface PageResult<Row> {
   readonly next_cursor: string | null;
 }
 
+interface PageAnswer<Shown> {
+  readonly ok: true;
+  readonly status: 200;
+  readonly body: Shown & { readonly next_cursor: string | null };
+}
+
 /** Lists the rows after the key of a cursor, with the cursor of the next page. */
 export async function readPage<Row, Key extends string | number>(
   { limit = limits.defaultPageSize, cursor }: PageQuery,
@@ -49,16 +55,26 @@ export async function readPage<Row, Key extends string | number>(
   return { ok: true, rows, next_cursor: encodeCursor(rows, limit, (row) => String(keyOf(row))) };
 }
 
-/** Builds the body of a page: its rows under the list's name, and `next_cursor`. */
+/**
+ * Builds the body of a page: its rows under the list's name, and `next_cursor`. Where long texts make it too
+ * large for clients, the page is read again with fewer rows.
+ */
 export async function createPageAnswer<Row, Key extends string | number, Shown extends object>(
   query: PageQuery,
-  {
-    show,
-    ...list
-  }: PageSource<Row, Key> & { readonly show: (rows: Row[]) => Shown | Promise<Shown> },
-) {
-  const page = await readPage(query, list);
+  source: PageSource<Row, Key> & { readonly show: (rows: Row[]) => Shown | Promise<Shown> },
+): Promise<PageAnswer<Shown> | Refusal<"request.invalid">> {
+  const page = await readPage(query, source);
   if (!page.ok) return page;
   const { rows, next_cursor } = page;
-  return { ok: true as const, status: 200 as const, body: { ...(await show(rows)), next_cursor } };
+  const shown = await source.show(rows);
+  const limit = countFitting(rows.length, shown);
+  if (limit < rows.length) return createPageAnswer({ ...query, limit }, source);
+  return { ok: true, status: 200, body: { ...shown, next_cursor } };
+}
+
+/** Returns how many of the entries of a page may stay, so that its body is probably small enough for clients. */
+export function countFitting(count: number, body: object): number {
+  const bytes = Buffer.byteLength(JSON.stringify(body));
+  if (bytes <= limits.pageBytes) return count;
+  return Math.min(count, Math.max(1, Math.floor((count * limits.pageBytes) / bytes)));
 }
