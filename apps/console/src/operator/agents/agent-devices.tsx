@@ -2,8 +2,13 @@ import { useState } from "preact/hooks";
 import { ActButton } from "../../shared/components/act-dialog.tsx";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { PageTable } from "../../shared/components/page-table.tsx";
-import { ForeignLine, ShortId, TimeText } from "../../shared/components/foreign-text.tsx";
-import { showLine } from "../../shared/format/show-text.ts";
+import {
+  ForeignLine,
+  IdCode,
+  QuotedText,
+  ShortId,
+  TimeText,
+} from "../../shared/components/foreign-text.tsx";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
@@ -74,7 +79,16 @@ export function AgentDevices({ agentId }: { agentId: string }) {
 function RevokeDevice({ device, onDone }: { device: Device; onDone: () => void }) {
   const { relay } = usePageContext();
   const { agent_id: agentId, device_id: deviceId, device_name } = device;
-  const name = device_name === null ? `…${deviceId.slice(-8)}` : showLine(device_name, 40);
+  const name = (
+    <>
+      <IdCode id={deviceId} />
+      {device_name !== null && (
+        <>
+          , which is named <QuotedText text={device_name} />
+        </>
+      )}
+    </>
+  );
   return (
     <ActButton
       label="Revoke"
@@ -82,10 +96,15 @@ function RevokeDevice({ device, onDone }: { device: Device; onDone: () => void }
       question={{
         verb: "Revoke",
         title: "Revoke a device",
-        consequence: `The device ${name} of agent …${agentId.slice(-8)} can never act for it again: its tokens and its sockets end now.`,
+        consequence: (
+          <>
+            Agent <IdCode id={agentId} /> can never act by this device again, whose tokens and
+            sockets end now: {name}.
+          </>
+        ),
         typedWord: "revoke",
         run: ({ extras }) => relay.call("revokeDevice", { params: { agentId, deviceId } }, extras),
-        describe: () => `The device ${name} is revoked.`,
+        describe: () => <>Revoked: {name}.</>,
       }}
     />
   );

@@ -1,4 +1,4 @@
-import { FilterLinks } from "../../shared/components/filter-links.tsx";
+import { FilterLinks, GivenFilter } from "../../shared/components/filter-links.tsx";
 import { PageTable, type TableColumn } from "../../shared/components/page-table.tsx";
 import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
@@ -84,6 +84,7 @@ export function AgentsPage() {
         <FilterLinks name="state" label="State" choices={CHOICES.state} />
         <FilterLinks name="sort" label="Order" choices={CHOICES.sort} />
       </div>
+      <GivenFilter name="q" label="Only agents with the words" />
       <AgentList key={JSON.stringify(filter)} filter={filter} />
     </>
   );

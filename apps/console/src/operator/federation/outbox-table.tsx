@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { ActButton } from "../../shared/components/act-dialog.tsx";
 import { FilterLinks } from "../../shared/components/filter-links.tsx";
 import { PageTable } from "../../shared/components/page-table.tsx";
-import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import { ForeignLine, IdCode, TimeText } from "../../shared/components/foreign-text.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
@@ -71,7 +71,11 @@ function OutboxActs({ entry, onDone }: { entry: Entry; onDone: () => void }) {
   if (state === "completed" || refunded) return null;
   const params = { settlementId };
   const money = showMoney(amount);
-  const peer = `relay …${relay_id.slice(-8)}`;
+  const peer = (
+    <>
+      relay <IdCode id={relay_id} />
+    </>
+  );
   return (
     <span class="acts">
       <ActButton
@@ -80,7 +84,11 @@ function OutboxActs({ entry, onDone }: { entry: Entry; onDone: () => void }) {
         question={{
           verb: "Retry",
           title: "Retry a settlement",
-          consequence: `The settlement of ${money} is sent to ${peer} again, at once. It is paid once only.`,
+          consequence: (
+            <>
+              The settlement of {money} is sent to {peer} again, at once. It is paid once only.
+            </>
+          ),
           run: ({ extras }) => relay.call("retryOutbox", { params }, extras),
           describe: ({ state: next }) => `The settlement is ${next}.`,
         }}
@@ -92,7 +100,12 @@ function OutboxActs({ entry, onDone }: { entry: Entry; onDone: () => void }) {
           question={{
             verb: "Give up",
             title: "Give up a settlement",
-            consequence: `${money} go back to the payer. ${peer} is not paid for work that it did, and its operator may count that as a default of this relay.`,
+            consequence: (
+              <>
+                {money} go back to the payer. The {peer} is not paid for work that it did, and its
+                operator may count that as a default of this relay.
+              </>
+            ),
             typedWord: "give up",
             run: ({ reason, extras }) =>
               relay.call("giveUpOutbox", { params, body: { reason } }, extras),

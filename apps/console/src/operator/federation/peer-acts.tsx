@@ -1,6 +1,7 @@
 import { ActButton, type GivenAct } from "../../shared/components/act-dialog.tsx";
+import { IdCode, QuotedText } from "../../shared/components/foreign-text.tsx";
+import { parseNumber } from "../../shared/format/parse-number.ts";
 import { showMoney } from "../../shared/format/show-amount.ts";
-import { showLine } from "../../shared/format/show-text.ts";
 import type { BodyOf, RelayCaller } from "../../shared/relay/call-relay.ts";
 import { refuseLocally } from "../../shared/relay/refuse-locally.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
@@ -17,7 +18,7 @@ interface ActsProps {
 export function PeerActs({ peer, onDone }: ActsProps) {
   const { relay } = usePageContext();
   const { relay_id: relayId } = peer;
-  const name = showLine(peer.display_name, 40);
+  const name = <PeerName peer={peer} />;
   return (
     <p class="acts">
       <PaymentButton peer={peer} onDone={onDone} />
@@ -27,11 +28,17 @@ export function PeerActs({ peer, onDone }: ActsProps) {
         question={{
           verb: "Change",
           title: "Change the credit limit",
-          consequence: `${name} and this relay may owe each other at most ${showMoney(peer.credit_limit)} now. A higher limit is what you may lose if ${name} never pays.`,
+          consequence: (
+            <>
+              {name} and this relay may owe each other at most {showMoney(peer.credit_limit)} now. A
+              higher limit is what you may lose if that relay never pays.
+            </>
+          ),
           fields: [{ name: "limit", label: "New limit in USD", inputMode: "decimal" }],
           run: async ({ fields, extras }) => {
-            const limit = Number(fields["limit"]);
-            if (!(limit >= 0)) return refuseLocally("The limit must be a number of 0 or more");
+            const limit = parseNumber(fields["limit"]);
+            if (limit === undefined)
+              return refuseLocally("The limit must be a number of 0 or more");
             const body = { credit_limit: limit };
             return relay.call("setPeerCredit", { params: { relayId }, body }, extras);
           },
@@ -45,10 +52,15 @@ export function PeerActs({ peer, onDone }: ActsProps) {
           question={{
             verb: "Remove",
             title: "Remove a peer",
-            consequence: `${name} gets no task of this relay and gives none, until you add it again. What is owed stays owed: ${describePosition(peer.position)}.`,
+            consequence: (
+              <>
+                {name} gets no task of this relay and gives none, until you add it again. What is
+                owed stays owed: {describePosition(peer.position)}.
+              </>
+            ),
             typedWord: "remove",
             run: ({ extras }) => relay.call("removePeer", { params: { relayId } }, extras),
-            describe: () => `${name} is removed.`,
+            describe: () => <>{name} is removed.</>,
           }}
         />
       )}
@@ -56,9 +68,17 @@ export function PeerActs({ peer, onDone }: ActsProps) {
   );
 }
 
+/** A peer chooses its name, so that its id stands beside it. */
+function PeerName({ peer: { display_name, relay_id } }: { peer: Peer }) {
+  return (
+    <>
+      <QuotedText text={display_name} /> (relay <IdCode id={relay_id} />)
+    </>
+  );
+}
+
 function PaymentButton({ peer, onDone }: ActsProps) {
   const { relay } = usePageContext();
-  const name = showLine(peer.display_name, 40);
   return (
     <>
       {(["sent", "received"] as const).map((direction) => (
@@ -68,8 +88,14 @@ function PaymentButton({ peer, onDone }: ActsProps) {
           onDone={onDone}
           question={{
             verb: "Record",
-            title: direction === "sent" ? `You paid ${name}` : `${name} paid you`,
-            consequence: `The payment was made elsewhere; this only records it. Now: ${describePosition(peer.position)}. The other operator must record it as well.`,
+            title: direction === "sent" ? "You paid a peer" : "A peer paid you",
+            consequence: (
+              <>
+                The payment {direction === "sent" ? "to" : "of"} <PeerName peer={peer} /> was made
+                elsewhere; this only records it. Now: {describePosition(peer.position)}. The other
+                operator must record it as well.
+              </>
+            ),
             fields: [
               { name: "amount", label: "Amount in USD", inputMode: "decimal" },
               { name: "reference", label: "Reference of the payment" },
@@ -89,8 +115,8 @@ async function recordPayment(
   direction: "sent" | "received",
   { fields, extras }: GivenAct,
 ) {
-  const amount = Number(fields["amount"]);
-  if (!(amount > 0)) return refuseLocally("`amount` must be a number above 0");
+  const amount = parseNumber(fields["amount"]) ?? 0;
+  if (amount === 0) return refuseLocally("`amount` must be a number above 0");
   const reference = (fields["reference"] ?? "").trim().normalize();
   const body = { amount, direction, reference };
   return relay.call("settlePeer", { params: { relayId }, body }, extras);

@@ -1,5 +1,7 @@
 import { useRef } from "preact/hooks";
 import { ActButton } from "../../shared/components/act-dialog.tsx";
+import { IdCode } from "../../shared/components/foreign-text.tsx";
+import { parseNumber } from "../../shared/format/parse-number.ts";
 import { refuseLocally } from "../../shared/relay/refuse-locally.ts";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
@@ -8,9 +10,14 @@ import { usePageContext } from "../../shared/relay/page-context.ts";
 export function DepositButton({ agentId }: { agentId?: string }) {
   const { relay } = usePageContext();
   const doubted = useRef<string | undefined>(undefined);
-  const isKnown = async (id: string) => {
+  /** Returns why the account is not credited at once: no agent has its id, or the relay does not say so. */
+  const findDoubt = async (id: string) => {
     const answer = await relay.call("listAllAgents", { query: { q: id, limit: 10 } });
-    return !answer.ok || answer.body.agents.some(({ agent_id }) => agent_id === id);
+    if (!answer.ok) return answer;
+    if (answer.body.agents.some(({ agent_id }) => agent_id === id)) return undefined;
+    return refuseLocally(
+      `No agent has the id ${id}. Press Deposit again to credit it nevertheless`,
+    );
   };
   return (
     <ActButton
@@ -31,22 +38,27 @@ export function DepositButton({ agentId }: { agentId?: string }) {
         ],
         run: async ({ reason, fields, extras }) => {
           const id = (fields["agent"] ?? "").trim();
-          const amount = Number(fields["amount"]);
-          if (!(amount > 0)) return refuseLocally("`amount` must be a number above 0");
-          if (doubted.current !== id && !(await isKnown(id))) {
-            doubted.current = id;
-            return refuseLocally(
-              `No agent has the id ${id}. Press Deposit again to credit it nevertheless`,
-            );
+          const amount = parseNumber(fields["amount"]) ?? 0;
+          if (amount === 0) return refuseLocally("`amount` must be a number above 0");
+          // A later dialog asks anew.
+          const asked = `${extras.idempotencyKey} ${id}`;
+          if (doubted.current !== asked) {
+            const doubt = await findDoubt(id);
+            if (doubt?.code === "request.invalid") doubted.current = asked;
+            if (doubt !== undefined) return doubt;
           }
           const reference = (fields["reference"] ?? "").trim().normalize();
           const body = { amount, reference, description: reason };
           return relay.call("deposit", { params: { agentId: id }, body }, extras);
         },
         describe: ({ agent_id, balance, idempotent }) =>
-          idempotent
-            ? "This reference was credited before. Nothing has changed."
-            : `Account …${agent_id.slice(-8)} now has ${showMoney(balance)}.`,
+          idempotent ? (
+            "This reference was credited before. Nothing has changed."
+          ) : (
+            <>
+              Account <IdCode id={agent_id} /> now has {showMoney(balance)}.
+            </>
+          ),
       }}
     />
   );

@@ -2,9 +2,14 @@ import { useState } from "preact/hooks";
 import { ActButton } from "../../shared/components/act-dialog.tsx";
 import { FilterLinks } from "../../shared/components/filter-links.tsx";
 import { PageTable } from "../../shared/components/page-table.tsx";
-import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import {
+  ForeignLine,
+  ForeignText,
+  IdCode,
+  QuotedText,
+  TimeText,
+} from "../../shared/components/foreign-text.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
-import { showLine } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
@@ -60,7 +65,8 @@ export function WithdrawalsTable() {
           },
           {
             title: "to",
-            cell: ({ destination }) => <ForeignLine text={destination} max={60} />,
+            // The operator pays by this text, so that it is never cut.
+            cell: ({ destination }) => <ForeignText text={destination} />,
           },
           { title: "state", cell: ({ status: state }) => <StateWord state={state} /> },
           {
@@ -97,7 +103,11 @@ function WithdrawalActs({ withdrawal, onDone }: { withdrawal: Withdrawal; onDone
   const { account_owes: owed = 0 } = withdrawal;
   const params = { withdrawalId };
   const money = showMoney(amount);
-  const account = `account …${agent_id.slice(-8)}`;
+  const account = (
+    <>
+      account <IdCode id={agent_id} />
+    </>
+  );
   return (
     <span class="acts">
       <ActButton
@@ -106,7 +116,12 @@ function WithdrawalActs({ withdrawal, onDone }: { withdrawal: Withdrawal; onDone
         question={{
           verb: "Complete",
           title: "A withdrawal was paid out",
-          consequence: `${money} leave the books for ${account}, as paid by you to ${showLine(destination, 120)}. ${describeDebt(owed)}This cannot be undone.`,
+          consequence: (
+            <>
+              {money} leave the books for {account}, as paid by you to{" "}
+              <QuotedText text={destination} />. {describeDebt(owed)}This cannot be undone.
+            </>
+          ),
           fields: [{ name: "payout_reference", label: "Reference of your payment" }],
           run: ({ fields, extras }) => {
             const body = { payout_reference: fields["payout_reference"] ?? "" };
@@ -121,10 +136,18 @@ function WithdrawalActs({ withdrawal, onDone }: { withdrawal: Withdrawal; onDone
         question={{
           verb: "Fail it",
           title: "A withdrawal fails",
-          consequence: `${money} go back to ${account}. Nothing must have been paid out.`,
+          consequence: (
+            <>
+              {money} go back to {account}. Nothing must have been paid out.
+            </>
+          ),
           run: ({ reason, extras }) =>
             relay.call("failWithdrawal", { params, body: { reason } }, extras),
-          describe: () => `${money} are back in ${account}.`,
+          describe: () => (
+            <>
+              {money} are back in {account}.
+            </>
+          ),
         }}
       />
     </span>

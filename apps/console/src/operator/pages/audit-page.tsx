@@ -86,6 +86,7 @@ function AuditFilter() {
   const { query } = usePageContext().route.value;
   return (
     <form
+      key={query.toString()}
       class="filters"
       onSubmit={(event) => {
         event.preventDefault();

@@ -1,7 +1,8 @@
 import { FilterLinks } from "../../shared/components/filter-links.tsx";
 import { PageTable } from "../../shared/components/page-table.tsx";
-import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import { ForeignLine, IdCode, TimeText } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
+import { parseNumber } from "../../shared/format/parse-number.ts";
 import { showDuration, showMoney, showPercent } from "../../shared/format/show-amount.ts";
 import { ActButton } from "../../shared/components/act-dialog.tsx";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
@@ -112,15 +113,18 @@ function InspectionList({ state }: { state: string }) {
 }
 
 function Reasons({ dispute }: { dispute: Dispute }) {
-  const reasons = dispute.verdicts.flatMap(({ reason }) =>
-    typeof reason === "string" && reason !== "" ? [reason] : [],
-  );
-  if (reasons.length === 0) return <>–</>;
   return (
     <>
-      {reasons.map((reason, at) => (
+      {dispute.verdicts.map(({ verdict, reason }, at) => (
         <p key={at}>
-          “<ForeignLine text={reason} max={160} />”
+          {verdict}
+          {typeof reason === "string" && reason !== "" ? (
+            <>
+              : “<ForeignLine text={reason} max={160} />”
+            </>
+          ) : (
+            ", without a reason"
+          )}
         </p>
       ))}
     </>
@@ -147,19 +151,25 @@ function DecideButton({ dispute, onDone }: { dispute: Dispute; onDone: () => voi
       question={{
         verb: "Decide",
         title: "Decide a dispute",
-        consequence: `Of ${showMoney(due)} the share that you name goes to the executor …${executor_id.slice(-8)}, the rest back to the submitter …${submitter_id.slice(-8)}. The relay signs your decision, and it is final.`,
+        consequence: (
+          <>
+            Of {showMoney(due)} the share that you name goes to the executor{" "}
+            <IdCode id={executor_id} />, the rest back to the submitter <IdCode id={submitter_id} />
+            . The relay signs your decision, and it is final.
+          </>
+        ),
         fields: [
           { name: "percent", label: "Share of the executor in percent", inputMode: "decimal" },
         ],
         run: async ({ reason, fields, extras }) => {
-          const percent = Number(fields["percent"]);
-          if (!(percent >= 0 && percent <= 100)) {
+          const percent = parseNumber(fields["percent"]);
+          if (percent === undefined || percent > 100) {
             return refuseLocally("The share must be a number from 0 to 100");
           }
           const body = { share: percent / 100, reason };
           return relay.call("decideDispute", { params: { agentId, taskId }, body }, extras);
         },
-        describe: ({ outcome }) => `It is decided: ${(outcome?.share ?? 0) * 100} % are paid.`,
+        describe: ({ outcome }) => `It is decided: ${showPercent(outcome?.share ?? 0)} are paid.`,
       }}
     />
   );

@@ -1,13 +1,13 @@
 import { useEffect } from "preact/hooks";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { RowTable } from "../../shared/components/page-table.tsx";
-import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import { ForeignLine, TimeText, WholeId } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
 import { showLine } from "../../shared/format/show-text.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
 import { formatHashRoute } from "../../shared/routing/hash-route.ts";
-import { AccountLink, AgentLink, StateWord, TaskLink } from "../places.tsx";
+import { AccountLink, StateWord, TaskLink } from "../places.tsx";
 
 const MAX_FOUND = 10;
 
@@ -34,17 +34,20 @@ function Found({ q }: { q: string }) {
         <h2>Tasks</h2>
         <AnswerView answer={tasks}>
           {(body) => (
-            <RowTable
-              caption="Tasks found"
-              rows={body.tasks}
-              rowKey={({ task_id }) => task_id}
-              empty="No task has it in its id, its agents or its capabilities."
-              columns={[
-                { title: "task", cell: ({ task_id }) => <TaskLink id={task_id} /> },
-                { title: "state", cell: ({ status }) => <StateWord state={status} /> },
-                { title: "when", cell: ({ submitted_at }) => <TimeText at={submitted_at} /> },
-              ]}
-            />
+            <>
+              <RowTable
+                caption="Tasks found"
+                rows={body.tasks}
+                rowKey={({ task_id }) => task_id}
+                empty="No task has it in its id, its agents or its capabilities."
+                columns={[
+                  { title: "task", cell: ({ task_id }) => <TaskLink id={task_id} /> },
+                  { title: "state", cell: ({ status }) => <StateWord state={status} /> },
+                  { title: "when", cell: ({ submitted_at }) => <TimeText at={submitted_at} /> },
+                ]}
+              />
+              <MoreLink list="tasks" q={q} next={body.next_cursor} />
+            </>
           )}
         </AnswerView>
       </section>
@@ -52,24 +55,42 @@ function Found({ q }: { q: string }) {
         <h2>Agents</h2>
         <AnswerView answer={agents}>
           {(body) => (
-            <RowTable
-              caption="Agents found"
-              rows={body.agents}
-              rowKey={({ agent_id }) => agent_id}
-              empty="No agent has it in its id, its name or its capabilities."
-              columns={[
-                { title: "agent", cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
-                {
-                  title: "name",
-                  cell: ({ name }) => (name === null ? "–" : <ForeignLine text={name} />),
-                },
-                { title: "account", cell: ({ agent_id }) => <AccountLink id={agent_id} /> },
-              ]}
-            />
+            <>
+              <RowTable
+                caption="Agents found"
+                rows={body.agents}
+                rowKey={({ agent_id }) => agent_id}
+                empty="No agent has it in its id, its name or its capabilities."
+                columns={[
+                  {
+                    title: "agent",
+                    cell: ({ agent_id }) => (
+                      <WholeId id={agent_id} href={formatHashRoute(["agents", agent_id])} />
+                    ),
+                  },
+                  {
+                    title: "name",
+                    cell: ({ name }) => (name === null ? "–" : <ForeignLine text={name} />),
+                  },
+                  { title: "account", cell: ({ agent_id }) => <AccountLink id={agent_id} /> },
+                ]}
+              />
+              <MoreLink list="agents" q={q} next={body.next_cursor} />
+            </>
           )}
         </AnswerView>
       </section>
     </>
+  );
+}
+
+/** Leads to the whole list: others may have taken names and ids like the one that is looked for. */
+function MoreLink({ list, q, next }: { list: "tasks" | "agents"; q: string; next: string | null }) {
+  if (next === null) return null;
+  return (
+    <p>
+      These are the first {MAX_FOUND}. <a href={formatHashRoute([list], { q })}>Show all {list}</a>
+    </p>
   );
 }
 

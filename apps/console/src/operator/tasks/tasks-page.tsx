@@ -1,6 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import type { RelayEvent } from "@agent/wire";
-import { FilterLinks } from "../../shared/components/filter-links.tsx";
+import { FilterLinks, GivenFilter } from "../../shared/components/filter-links.tsx";
 import { PageTable, type TableColumn } from "../../shared/components/page-table.tsx";
 import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
@@ -91,6 +91,8 @@ export function TasksPage() {
         />
         <TextFilter />
       </div>
+      <GivenFilter name="agent" label="Only tasks of the agent" />
+      <GivenFilter name="submitter" label="Only tasks submitted by" />
       <TaskList key={JSON.stringify(filter)} filter={filter} />
     </>
   );
@@ -98,6 +100,8 @@ export function TasksPage() {
 
 function TextFilter() {
   const { query } = usePageContext().route.value;
+  // With the key the field shows the filter of the list again after a step back.
+  const given = query.get("q") ?? "";
   return (
     <form
       onSubmit={(event) => {
@@ -108,7 +112,7 @@ function TextFilter() {
     >
       <label>
         Part of an id or a capability{" "}
-        <input type="search" name="q" defaultValue={query.get("q") ?? ""} />
+        <input key={given} type="search" name="q" defaultValue={given} />
       </label>
     </form>
   );

@@ -5,10 +5,12 @@ import { PageButtons } from "../../shared/components/page-buttons.tsx";
 import { PageTable } from "../../shared/components/page-table.tsx";
 import {
   ForeignLine,
-  ForeignText,
+  IdCode,
+  QuotedText,
   ShortId,
   TimeText,
 } from "../../shared/components/foreign-text.tsx";
+import { showText } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
@@ -95,7 +97,7 @@ function ApprovalArticle({ approval, onVoted }: { approval: ShownApproval; onVot
   return (
     <article class="approval" aria-labelledby={heading} data-approval={approval_id}>
       <h3 id={heading}>
-        May <ShortId id={agent_id} /> call <ForeignLine text={tool_name} max={100} />?
+        May <IdCode id={agent_id} /> call <QuotedText text={tool_name} />?
       </h3>
       <FactList
         facts={[
@@ -139,14 +141,14 @@ const VERDICTS: { readonly [Verdict in ArgumentsVerdict]: string } = {
   not_json: '✗ Arguments are a JSON object, such as {"amount": 5}.',
 };
 
-/** The arguments that the agent showed; the vote signs their hash, so a text with another hash is marked. */
+/** The arguments that the agent showed, in full, because a cut part would be approved unseen; the vote signs their hash, so a text with another hash is marked. */
 function ShownArguments({ text, argsHash }: { text: string; argsHash: string }) {
   const verdict = compareArguments(text, argsHash);
   return (
     <>
       <p>With these arguments:</p>
       <pre data-arguments>
-        <ForeignText text={text} />
+        <bdi>{showText(text)}</bdi>
       </pre>
       <p class={verdict === "same" ? "good" : "bad"} data-verdict={verdict}>
         {verdict === "same" ? "✓ Your vote signs the hash of these." : VERDICTS.different}
@@ -186,7 +188,7 @@ function VoteDialog({
 }) {
   const { relay } = usePageContext();
   const { device, relayDid } = useOwnerContext();
-  const { tool_name, agent_id, approval_id: approvalId } = approval;
+  const { tool_name, agent_id, args_hash, approval_id: approvalId } = approval;
   const vote = async () => {
     const ballot = { approver_id: device.agentId, decision, relay: relayDid };
     const body = await signVoteByKey(approval, ballot, device.key.privateKey);
@@ -199,9 +201,14 @@ function VoteDialog({
       verb={isYes ? "Sign and approve" : "Sign and deny"}
       consequence={
         <p>
-          Agent <ShortId id={agent_id} /> {isYes ? "may then call" : "may then not call"}{" "}
-          <ForeignText text={tool_name} /> {isYes && "once, with exactly these arguments"}. The key
-          of this browser signs your vote, and it cannot be taken back.
+          Agent <IdCode id={agent_id} /> {isYes ? "may then call" : "may then not call"}{" "}
+          <QuotedText text={tool_name} />{" "}
+          {isYes && (
+            <>
+              once, with exactly the arguments whose hash is <code>{args_hash}</code>
+            </>
+          )}
+          . The key of this browser signs your vote, and it cannot be taken back.
         </p>
       }
       run={vote}

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { AskDialog } from "../ask-dialog.tsx";
+import { QuotedText } from "../../shared/components/foreign-text.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
-import { showLine } from "../../shared/format/show-text.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { readField } from "../../shared/format/read-field.ts";
 
@@ -50,7 +50,12 @@ export function WithdrawalForm({ agentId, onDone }: { agentId: string; onDone: (
         <AskDialog
           title="Withdraw from the account?"
           verb="Withdraw"
-          consequence={`${showMoney(wanted.amount)} leave the balance at once. The operator pays them to ${showLine(wanted.destination, 256)}.`}
+          consequence={
+            <p>
+              {showMoney(wanted.amount)} leave the balance at once. The operator pays them to{" "}
+              <QuotedText text={wanted.destination} />.
+            </p>
+          }
           run={() => {
             const { idempotencyKey, ...body } = wanted;
             return relay.call(

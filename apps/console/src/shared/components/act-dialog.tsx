@@ -151,6 +151,9 @@ function ActDialog<Body>({
   );
 }
 
+/** Blanks alone would pass for an answer; the title is shown by the browser with its refusal. */
+const NOT_BLANK = { pattern: ".*\\S.*", title: "It must not be blank." } as const;
+
 function ActFields<Body>({ question }: { question: ActQuestion<Body> }) {
   const { fields = [], typedWord } = question;
   return (
@@ -162,6 +165,7 @@ function ActFields<Body>({ question }: { question: ActQuestion<Body> }) {
             type="text"
             name={name}
             required
+            {...NOT_BLANK}
             defaultValue={value}
             inputMode={inputMode}
             autocomplete="off"
@@ -170,7 +174,14 @@ function ActFields<Body>({ question }: { question: ActQuestion<Body> }) {
       ))}
       <label>
         Reason, for the audit
-        <input type="text" name="reason" required maxLength={200} autocomplete="off" />
+        <input
+          type="text"
+          name="reason"
+          required
+          maxLength={200}
+          autocomplete="off"
+          {...NOT_BLANK}
+        />
       </label>
       {typedWord !== undefined && (
         <label>

@@ -1,3 +1,4 @@
+import { showLine } from "../format/show-text.ts";
 import { formatHashRoute } from "../routing/hash-route.ts";
 import { usePageContext } from "../relay/page-context.ts";
 
@@ -28,5 +29,19 @@ export function FilterLinks({
         </a>
       ))}
     </nav>
+  );
+}
+
+/** Shows a filter that a link to the page has set, because a list must not look longer than it is, and ends it. */
+export function GivenFilter({ name, label }: { name: string; label: string }) {
+  const { path, query } = usePageContext().route.value;
+  const value = query.get(name) ?? "";
+  if (value === "") return null;
+  const others = Object.fromEntries([...query].filter(([each]) => each !== name));
+  return (
+    <p>
+      {label} <code class="quoted">{showLine(value, 256)}</code>.{" "}
+      <a href={formatHashRoute(path, others)}>Show all</a>
+    </p>
   );
 }

@@ -28,6 +28,15 @@ export function ForeignLine({ text, max = 60 }: { text: string; max?: number }) 
   return <bdi title={showLine(text, 256)}>{showLine(text, max)}</bdi>;
 }
 
+/** A text of another party inside of a sentence of the page, set apart so that it cannot pass for a part of it. */
+export function QuotedText({ text }: { text: string }) {
+  return (
+    <code class="quoted">
+      <bdi>{showLine(text, MAX_SHOWN)}</bdi>
+    </code>
+  );
+}
+
 /** An address that another party stated: shown in full, and a link only to the web. */
 export function ForeignAddress({ address }: { address: string }) {
   const shown = showText(address, MAX_SHOWN);
@@ -40,22 +49,55 @@ export function ForeignAddress({ address }: { address: string }) {
   );
 }
 
-/** An id by its end, because ids of one time begin alike, with a button that copies all of it. */
+/**
+ * An id by its end, because ids of one time begin alike, with a button that copies all of it. Agents choose
+ * their ids, so that two of them may end alike: where a person decides, `WholeId` or `IdCode` shows all of it.
+ */
 export function ShortId({ id, href }: { id: string; href?: string | undefined }) {
+  const shown = shortenId(id);
+  return (
+    <span class="id" title={showLine(id, 256)}>
+      {href === undefined ? shown : <a href={href}>{shown}</a>}
+      <CopyButton id={id} />
+    </span>
+  );
+}
+
+const shortenId = (id: string) =>
+  id.length > 12 ? `…${showLine(id.slice(-8), 8)}` : showLine(id, 12);
+
+/** An id in full, with a button that copies it. */
+export function WholeId({ id, href }: { id: string; href?: string | undefined }) {
+  const shown = <IdCode id={id} />;
+  return (
+    <span class="id whole">
+      {href === undefined ? shown : <a href={href}>{shown}</a>}
+      <CopyButton id={id} />
+    </span>
+  );
+}
+
+/** An id in full, inside of a question. */
+export function IdCode({ id }: { id: string }) {
+  return <code class="whole">{showLine(id, 256)}</code>;
+}
+
+function CopyButton({ id }: { id: string }) {
   const [isCopied, setCopied] = useState(false);
-  const shown = id.length > 12 ? `…${showLine(id.slice(-8), 8)}` : showLine(id, 12);
   const copy = () =>
     void navigator.clipboard.writeText(id).then(
       () => setCopied(true),
       () => setCopied(false),
     );
   return (
-    <span class="id" title={showLine(id, 256)}>
-      {href === undefined ? shown : <a href={href}>{shown}</a>}
-      <button type="button" class="copy" onClick={copy} aria-label={`Copy id ending ${shown}`}>
-        <CopyMark isCopied={isCopied} />
-      </button>
-    </span>
+    <button
+      type="button"
+      class="copy"
+      onClick={copy}
+      aria-label={`Copy id ending ${shortenId(id)}`}
+    >
+      <CopyMark isCopied={isCopied} />
+    </button>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { ShortId } from "./foreign-text.tsx";
+import { WholeId } from "./foreign-text.tsx";
 
 /** The title of a view, which gets the focus when the view opens, as that of another page would. */
 export function ViewTitle({
@@ -25,7 +25,7 @@ export function ViewTitle({
       <h1 tabIndex={-1} ref={heading}>
         {title}
       </h1>
-      {id !== undefined && <ShortId id={id} />}
+      {id !== undefined && <WholeId id={id} />}
       {children}
     </header>
   );

@@ -1,12 +1,13 @@
-/** Controls, invisible characters and those that change the direction of a line. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
+/**
+ * Controls, characters of no form, invisible ones, blanks that are letters, what changes the direction of a line, and more marks
+ * on one letter than languages write, which would grow over the lines around it.
+ */
+const UNSEEN = /(?![\n\t])[\p{C}\p{DI}\p{Zl}\p{Zp}\u2800]|(?<=\p{M}{4})\p{M}/gu;
 
 /** Replaces unseen characters by their code points, so that a text cannot hide or reorder another. */
 export function showText(text: string, maxLength = Number.POSITIVE_INFINITY): string {
   const shown = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
-  return shown.replaceAll(UNSEEN, (sign) =>
-    sign === "\n" || sign === "\t" ? sign : `\\u{${sign.codePointAt(0)?.toString(16)}}`,
-  );
+  return shown.replaceAll(UNSEEN, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
 }
 
 /** Shows a text in one line. */
