@@ -67,6 +67,36 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
     await context.close();
   });
 
+  it.each([-15, 15])(
+    "the console acts for ten minutes where the browser's clock is wrong by %i minutes",
+    async (minutes) => {
+      const { page, context } = await openWindow(browser, watch);
+      await page.addInitScript(
+        `const read = Date.now; Date.now = () => read() + ${minutes * 60_000};`,
+      );
+      await page.goto(await createConsoleLink(relay.baseUrl));
+      await page.waitForSelector("[data-live=live]");
+      const minutesLeft = await page.locator(".session summary").innerText();
+      expect(minutesLeft).toMatch(/^operate (9|10) min$/);
+      await context.close();
+    },
+  );
+
+  it("OP4: a log-out that does not reach the relay says so, and can be repeated", async () => {
+    const { page, context } = await openConsole(browser, relay.baseUrl, watch);
+    await page.route("**/console/session", (route) => route.abort());
+    await page.click(".session summary");
+    await page.click("text=Log out");
+    await page.waitForSelector("text=You are not logged out");
+    expect(await page.locator("[data-page=sign-in]").count()).toBe(0);
+    await page.unroute("**/console/session");
+    await page.click("text=Log out");
+    await page.waitForSelector("[data-page=sign-in]");
+    await page.reload();
+    await page.waitForSelector("[data-page=sign-in]");
+    await context.close();
+  });
+
   it("OP4: a page whose session was ended elsewhere asks for the token", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     const headers = { authorization: `Bearer ${MASTER_TOKEN}` };

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { uuidV7 } from "@agent/crypto";
+import { canonicalize, sha256Hex, uuidV7 } from "@agent/crypto";
 import { createRelayClient, type RelayClient } from "@agent/client";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { vi } from "vitest";
@@ -23,9 +23,15 @@ export interface OwnerWorld {
     approver: object,
     showsArguments: boolean,
   ): Promise<(text: string) => Promise<string>>;
-  /** Lets that many agents that the worker does not know ask for its vote. */
-  askAsStrangers(count: number): Promise<void>;
+  /** Lets that many agents that the worker does not know ask for its vote; returns their ids. */
+  askAsStrangers(count: number, call?: AskedCall): Promise<string[]>;
   close(): Promise<void>;
+}
+
+/** A call that an agent asks for, by default one whose arguments it does not show. */
+export interface AskedCall {
+  readonly tool: string;
+  readonly args: Record<string, unknown>;
 }
 
 const TOOLS = `export const tools = [
@@ -115,23 +121,12 @@ export async function startOwnerWorld(): Promise<OwnerWorld> {
       await vi.waitUntil(hasStatus, { timeout: 20_000, interval: 50 });
       return taskId;
     },
-    async askAsStrangers(count) {
+    async askAsStrangers(count, call) {
+      const asked: string[] = [];
       for (let index = 0; index < count; index += 1) {
-        const agentId = uuidV7(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
-        const agent = { endpoint_url: "http://127.0.0.1:1/mcp", capabilities: ["deploy"] };
-        const registered = await operator.registerAgent({ body: { agent_id: agentId, ...agent } });
-        if (!registered.ok) throw new Error(registered.message);
-        const asked = await operator.requestApproval({
-          params: { agentId },
-          body: {
-            tool_name: "deploy",
-            args_hash: "ab".repeat(32),
-            quorum_required: 1,
-            quorum_approvers: [worker.agentId],
-          },
-        });
-        if (!asked.ok) throw new Error(asked.message);
+        asked.push(await askAsStranger(operator, worker.agentId, call));
       }
+      return asked;
     },
     async startSpender(approver, showsArguments) {
       const quorum = { approvers: [approver], required: 1, show_arguments: showsArguments };
@@ -146,6 +141,27 @@ export async function startOwnerWorld(): Promise<OwnerWorld> {
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** Registers an agent that asks for the vote of an approver, and returns its id. */
+async function askAsStranger(
+  operator: RelayClient,
+  approverId: string,
+  call: AskedCall | undefined,
+): Promise<string> {
+  const agentId = uuidV7(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
+  const agent = { endpoint_url: "http://127.0.0.1:1/mcp", capabilities: ["deploy"] };
+  const registered = await operator.registerAgent({ body: { agent_id: agentId, ...agent } });
+  if (!registered.ok) throw new Error(registered.message);
+  const shown =
+    call === undefined
+      ? { args_hash: "ab".repeat(32) }
+      : { args_hash: sha256Hex(canonicalize(call.args)), arguments: call.args };
+  const quorum = { quorum_required: 1, quorum_approvers: [approverId] };
+  const body = { tool_name: call?.tool ?? "deploy", ...shown, ...quorum };
+  const asked = await operator.requestApproval({ params: { agentId }, body });
+  if (!asked.ok) throw new Error(asked.message);
+  return agentId;
 }
 
 async function callDeploy(url: string, text: string): Promise<string> {

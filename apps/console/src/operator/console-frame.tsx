@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import type { CallRefusal } from "@agent/client";
+import { RefusalText } from "../shared/components/answer-view.tsx";
 import { ForeignLine, ShortId, TimeText } from "../shared/components/foreign-text.tsx";
 import { showLine } from "../shared/format/show-text.ts";
 import type { BodyOf } from "../shared/relay/call-relay.ts";
@@ -165,6 +167,7 @@ function SessionMenu({ session }: { session: OperatorSession }) {
   const now = useNow(10_000);
   const shown = session.shown.value;
   const mayAct = session.mayAct.value;
+  const [refusal, setRefusal] = useState<CallRefusal>();
   const leftMs = (shown?.operateUntil ?? 0) - Math.max(now, browserEnvironment.now());
   const minutes = Math.max(1, Math.ceil(leftMs / 60_000));
   return (
@@ -178,9 +181,15 @@ function SessionMenu({ session }: { session: OperatorSession }) {
         </p>
         {!mayAct && <TokenForm session={session} verb="Act" />}
         <a href={formatHashRoute(["sessions"])}>All sessions</a>
-        <button type="button" onClick={() => void session.closeSession()}>
+        <button type="button" onClick={() => void session.closeSession().then(setRefusal)}>
           Log out
         </button>
+        {refusal !== undefined && (
+          <>
+            <RefusalText refusal={refusal} />
+            <p>You are not logged out: this browser still has its session. Try again.</p>
+          </>
+        )}
       </div>
     </details>
   );

@@ -8,6 +8,7 @@ import {
   type PageAnswer,
   type RelayCaller,
 } from "../shared/relay/call-relay.ts";
+import { createRelayClock } from "../shared/relay/relay-clock.ts";
 import type { TokenSource } from "../shared/relay/follow-relay-events.ts";
 import { browserEnvironment } from "../shared/relay/page-context.ts";
 
@@ -31,17 +32,23 @@ export interface OperatorSession {
   continueSession(): Promise<void>;
   openByCode(code: string): Promise<CallRefusal | undefined>;
   openByToken(masterToken: string): Promise<CallRefusal | undefined>;
-  closeSession(): Promise<void>;
+  /** Returns why the session could not be ended; the browser is signed in then as before. */
+  closeSession(): Promise<CallRefusal | undefined>;
 }
 
 /** A bearer is replaced this long before its end, so that no call meets its end on the way. */
 const RENEW_BEFORE_MS = 20_000;
 
+const relayClock = createRelayClock(browserEnvironment.fetch, browserEnvironment.now);
+
 /** The relay reads its cookie only for requests that other pages cannot send. */
-const fromOwnPage = fetchWith({ "x-agent-console": "1" });
+const fromOwnPage = fetchWith({ "x-agent-console": "1" }, relayClock.send);
 
 /** The one bearer of the page; it is never stored. */
 let bearer: { readonly token: string; readonly expiresAt: number } | undefined;
+
+/** The session has ended, as against a relay that does not answer. */
+const isDenied = ({ status }: CallRefusal) => status === 401 || status === 403;
 
 /** Holds the part of the session that the page shows, and ends it together with the bearer. */
 function createSessionState() {
@@ -60,13 +67,16 @@ function createSessionState() {
     if (answer.ok) {
       cancelActing();
       const { session_id, level, operate_until, token, expires_at } = answer.body;
-      bearer = { token, expiresAt: expires_at };
-      shown.value = { sessionId: session_id, level, operateUntil: operate_until };
+      // All times of the page are those of the browser's clock.
+      const aheadMs = relayClock.aheadMs();
+      const operateUntil = operate_until && operate_until - aheadMs;
+      bearer = { token, expiresAt: expires_at - aheadMs };
+      shown.value = { sessionId: session_id, level, operateUntil };
       mayAct.value = level === "operate";
-      const leftMs = (operate_until ?? 0) - browserEnvironment.now();
+      const leftMs = (operateUntil ?? 0) - browserEnvironment.now();
       if (mayAct.value)
         cancelActing = browserEnvironment.schedule(leftMs, () => (mayAct.value = false));
-    } else if (answer.status === 401 || answer.status === 403) end();
+    } else if (isDenied(answer)) end();
   }
 
   return { shown, mayAct, accept, end };
@@ -104,7 +114,7 @@ export function createOperatorSession(): OperatorSession {
     token?: string,
   ): Promise<CallRefusal | undefined> {
     const before = shown.value?.sessionId;
-    const options = token === undefined ? {} : { token };
+    const options = { fetch: relayClock.send, ...(token !== undefined && { token }) };
     const answer = await callForBody("openConsoleSession", { body }, options);
     if (!answer.ok) return answer;
     accept(answer);
@@ -135,8 +145,10 @@ export function createOperatorSession(): OperatorSession {
     openByCode: (code) => open({ code }),
     openByToken: (masterToken) => open({}, masterToken),
     async closeSession() {
-      await callForBody("closeConsoleSession", {}, { fetch: fromOwnPage });
+      const answer = await callForBody("closeConsoleSession", {}, { fetch: fromOwnPage });
+      if (!answer.ok && !isDenied(answer)) return answer;
       end();
+      return undefined;
     },
   };
 }

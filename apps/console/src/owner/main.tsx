@@ -4,8 +4,13 @@ import "../shared/style/console.css";
 import "./owner.css";
 import { loadDevice } from "./device/device-store.ts";
 import { takePairingCode } from "./device/take-pairing-code.ts";
-import { OwnerPage } from "./owner-page.tsx";
+import { NoStoragePage, OwnerPage } from "./owner-page.tsx";
 
 const code = takePairingCode(location, (address) => history.replaceState(null, "", address));
 const root = document.querySelector("#page");
-if (root !== null) render(<OwnerPage kept={await loadDevice()} code={code} />, root);
+// A browser may refuse its store to a page.
+const page = await loadDevice().then(
+  (kept) => <OwnerPage kept={kept} code={code} />,
+  () => <NoStoragePage />,
+);
+if (root !== null) render(page, root);

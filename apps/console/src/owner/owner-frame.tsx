@@ -27,6 +27,8 @@ import { WorkPage } from "./pages/work-page.tsx";
 export interface ServingRelay {
   readonly did: string;
   readonly name: string;
+  /** The relay refuses a token whose time is wrong by its own clock. */
+  readonly clockAheadMs: number;
 }
 
 const PAGES: readonly (readonly [path: string, title: string, page: FunctionComponent])[] = [
@@ -52,7 +54,9 @@ export function OwnerFrame({ device, relay, isCodeUnused, onEnded }: FrameProps)
   const context = useMemo<PageContext>(() => {
     const { agentId, deviceId, key } = device;
     const signer = { agentId, deviceId, privateKey: key.privateKey, audience: relay.did };
-    const caller = createDeviceCaller(createTokenMinter(signer, browserEnvironment), onEnded);
+    const { randomBytes } = browserEnvironment;
+    const now = () => browserEnvironment.now() + relay.clockAheadMs;
+    const caller = createDeviceCaller(createTokenMinter(signer, { now, randomBytes }), onEnded);
     return { relay: caller, feed: undefined, route: watchHashRoute(), mayAct: signal(true) };
   }, [device, relay]);
   const owner = { device, relayDid: relay.did, relayName: relay.name, onEnded };

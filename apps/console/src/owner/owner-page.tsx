@@ -1,11 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import type { CallRefusal } from "@agent/client";
 import { RefusalText } from "../shared/components/answer-view.tsx";
+import { createRelayClock } from "../shared/relay/relay-clock.ts";
 import { callForBody } from "../shared/relay/call-relay.ts";
 import { browserEnvironment } from "../shared/relay/page-context.ts";
 import { deleteDevice, type KeptDevice, type PairedDevice } from "./device/device-store.ts";
 import { OwnerFrame, type ServingRelay } from "./owner-frame.tsx";
-import { PairingPage } from "./pairing-page.tsx";
+import { NoStorageText, PairingPage } from "./pairing-page.tsx";
 
 /** The whole page: pairing, the pages of a paired browser, or the end of its device. */
 export function OwnerPage({
@@ -27,6 +28,16 @@ export function OwnerPage({
   );
 }
 
+/** The whole page in a browser that lets it store nothing. */
+export function NoStoragePage() {
+  return (
+    <main class="sign-in" data-page="pairing">
+      <h1>See your agent in this browser</h1>
+      <NoStorageText />
+    </main>
+  );
+}
+
 const RETRY_MS = 3_000;
 
 /** Reads which relay serves the page, for which it signs, before it shows anything. */
@@ -44,10 +55,13 @@ function PairedPage({
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     let cancel = () => {};
-    void callForBody("relayInfo", {}, {}).then((answer) => {
+    const clock = createRelayClock(browserEnvironment.fetch, browserEnvironment.now);
+    void callForBody("relayInfo", {}, { fetch: clock.send }).then((answer) => {
       setRefusal(answer.ok ? undefined : answer);
-      if (answer.ok) setRelay({ did: answer.body.did, name: answer.body.name });
-      else cancel = browserEnvironment.schedule(RETRY_MS, () => setTurn(turn + 1));
+      if (answer.ok) {
+        const { did, name } = answer.body;
+        setRelay({ did, name, clockAheadMs: clock.aheadMs() });
+      } else cancel = browserEnvironment.schedule(RETRY_MS, () => setTurn(turn + 1));
     });
     return () => cancel();
   }, [turn]);

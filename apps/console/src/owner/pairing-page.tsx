@@ -14,6 +14,7 @@ type Step =
   | { readonly name: "claiming"; readonly claimed: ClaimedDevice }
   | { readonly name: "comparing"; readonly claimed: ClaimedDevice }
   | { readonly name: "denied" }
+  | { readonly name: "no_storage" }
   | { readonly name: "refused"; readonly refusal: CallRefusal };
 
 interface PairingProps {
@@ -31,13 +32,22 @@ export function PairingPage({ claimed, code, onPaired }: PairingProps) {
       : { name: "claiming", claimed },
   );
 
+  const [delay, setDelay] = useState<CallRefusal>();
+
   async function claim(device: ClaimedDevice) {
     setStep({ name: "claiming", claimed: device });
     const result = await claimPairing(device, {
       schedule: browserEnvironment.schedule,
-      onClaimed: () => setStep({ name: "comparing", claimed: device }),
-    });
-    if (result.ok) onPaired(result.device);
+      onClaimed() {
+        setDelay(undefined);
+        setStep({ name: "comparing", claimed: device });
+      },
+      onDelayed: setDelay,
+      // Only the stores of the browser throw.
+    }).catch(() => undefined);
+    setDelay(undefined);
+    if (result === undefined) setStep({ name: "no_storage" });
+    else if (result.ok) onPaired(result.device);
     else if (result.code === "pairing.denied") setStep({ name: "denied" });
     else setStep({ name: "refused", refusal: result as CallRefusal });
   }
@@ -67,8 +77,15 @@ export function PairingPage({ claimed, code, onPaired }: PairingProps) {
         </>
       )}
       {step.name === "no_key" && <NoKeyText />}
+      {step.name === "no_storage" && <NoStorageText />}
       {step.name === "claiming" && <p role="status">Offering the key of this browser …</p>}
       {step.name === "comparing" && <CompareText claimed={step.claimed} />}
+      {delay !== undefined && (
+        <>
+          <RefusalText refusal={delay} />
+          <p class="hint">This page goes on asking every few seconds.</p>
+        </>
+      )}
     </main>
   );
 }
@@ -158,6 +175,19 @@ function NoKeyText() {
           : "A browser makes keys only over https, or on the machine of the relay itself. Open this page at an https address of the relay."}
       </p>
       <p>There is no weaker way in: no password and no token that could be copied.</p>
+    </section>
+  );
+}
+
+/** Shows why this browser cannot keep a key; without one it would be paired anew at each visit. */
+export function NoStorageText() {
+  return (
+    <section role="alert" data-code="browser.no_storage">
+      <p>
+        This browser stores nothing for this page, so that it cannot keep a key. A private window or
+        a setting for cookies and site data may be the reason.
+      </p>
+      <p>Allow this site to store data, or use another window, and load the page again.</p>
     </section>
   );
 }

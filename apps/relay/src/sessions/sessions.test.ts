@@ -132,10 +132,10 @@ describe("a code", () => {
   test("the console needs https, unless it is opened on the machine itself", async () => {
     const plain = await startTestRelay();
     const { body } = await createCode(plain);
-    expect(await openSession(plain, { code: body["code"] })).toMatchObject({
-      status: 403,
-      body: { code: "session.https_required" },
-    });
+    const refused = await openSession(plain, { code: body["code"] });
+    expect(refused).toMatchObject({ status: 403, body: { code: "session.https_required" } });
+    // A browser that has https by a proxy must be told what is missing.
+    expect(refused.body["message"]).toContain("AGENT_BASE_URL");
     await plain.close();
   });
 });

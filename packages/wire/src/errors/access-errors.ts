@@ -20,7 +20,7 @@ export const accessErrors = {
   "session.code_invalid": { status: 403, text: "Code is wrong, already used or too old" },
   "session.https_required": {
     status: 403,
-    text: "The console needs https, except from the relay's own machine",
+    text: "The console needs https and its address in AGENT_BASE_URL, except on the relay's own machine",
   },
   "session.cross_site": {
     status: 403,

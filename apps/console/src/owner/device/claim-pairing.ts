@@ -12,16 +12,19 @@ export type PairingResult =
 
 /**
  * Claims a code by the browser's key, and asks until the owner has decided at the terminal. `onClaimed`
- * is called when the relay has taken the key, from when on the owner can compare it.
+ * is called when the relay has taken the key, from when on the owner can compare it, and `onDelayed` with
+ * each refusal after which the relay is asked again.
  */
 export async function claimPairing(
   claimed: ClaimedDevice,
   {
     schedule,
     onClaimed,
+    onDelayed,
   }: {
     readonly schedule: (ms: number, task: () => void) => () => void;
     readonly onClaimed: () => void;
+    readonly onDelayed: (refusal: CallRefusal) => void;
   },
 ): Promise<PairingResult> {
   const { key, code, name } = claimed;
@@ -30,7 +33,8 @@ export async function claimPairing(
   for (;;) {
     const answer = await callForBody("claimPairing", { body }, {});
     if (!answer.ok && !isPassing(answer)) return deleteKey(answer);
-    if (answer.ok) {
+    if (!answer.ok) onDelayed(answer);
+    else {
       const { status, agent_id: agentId, device_id: deviceId } = answer.body;
       if (status === "denied") return deleteKey({ ok: false, code: "pairing.denied" });
       if (status === "approved" && deviceId !== undefined) {

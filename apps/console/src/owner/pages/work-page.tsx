@@ -30,7 +30,12 @@ function OpenTasks({ agentId, submittedBy }: { agentId: string; submittedBy?: "m
   const answer = useLoaded(load, { everyMs: EVERY_MS });
   return (
     <AnswerView answer={answer}>
-      {(tasks) => <OpenTaskTable tasks={tasks} agentId={agentId} />}
+      {({ tasks, isCut }) => (
+        <>
+          <OpenTaskTable tasks={tasks} agentId={agentId} />
+          {isCut && <p class="hint">More jobs are open than are listed here.</p>}
+        </>
+      )}
     </AnswerView>
   );
 }
@@ -45,6 +50,7 @@ async function loadOpen(relay: RelayCaller, agentId: string, submittedBy: "me" |
   );
   const refused = pages.find((page) => !page.ok);
   if (refused !== undefined && !refused.ok) return refused;
-  const body = pages.flatMap((page) => (page.ok ? page.body.tasks : []));
-  return { ok: true as const, body };
+  const bodies = pages.flatMap((page) => (page.ok ? [page.body] : []));
+  const isCut = bodies.some(({ next_cursor }) => next_cursor !== null);
+  return { ok: true as const, body: { tasks: bodies.flatMap(({ tasks }) => tasks), isCut } };
 }

@@ -86,10 +86,13 @@ export function createRelayCaller(
 const REASON_HEADER = "x-agent-reason";
 
 /** Returns a fetch that sends further headers, percent-encoded. */
-export function fetchWith(headers: Readonly<Record<string, string>>): typeof fetch {
+export function fetchWith(
+  headers: Readonly<Record<string, string>>,
+  callRelay = globalThis.fetch,
+): typeof fetch {
   return (input, init) => {
     const all = new Headers(init?.headers);
     for (const [name, value] of Object.entries(headers)) all.set(name, encodeURIComponent(value));
-    return globalThis.fetch(input, { ...init, headers: all });
+    return callRelay(input, { ...init, headers: all });
   };
 }
