@@ -75,8 +75,8 @@ function BundleSentence({ bundle }: { bundle: EvidenceBundle }) {
 /** The end of an id, because ids of one time begin alike. */
 export function ShortId({ id }: { id: string }) {
   return (
-    <span class="id" title={showLine(id, 256)}>
-      {id.length > 12 ? `…${showLine(id.slice(-8), 8)}` : showLine(id, 12)}
+    <span class="id" title={showLine(id)}>
+      {id.length > 12 ? `…${showLine(id.slice(-8))}` : showLine(id)}
     </span>
   );
 }
@@ -115,7 +115,7 @@ function Facts({ claim }: { claim: Claim }) {
         {showText(claim.signer ?? "no key: it is not signed")}
         {claim.key !== null && (
           <>
-            , key <code>{showLine(claim.key, 200)}</code>
+            , key <code>{showLine(claim.key)}</code>
           </>
         )}
       </dd>

@@ -62,7 +62,7 @@ function KeptKeys({ text, onText, canKeep }: KeptKeysProps) {
         {kept.map(({ key, source: from }) => (
           <li key={key}>
             <span>
-              <strong>{showLine(from, 200)}</strong> <code>{key}</code>
+              <strong>{showLine(from)}</strong> <code>{key}</code>
             </span>
             <button type="button" onClick={() => name(key)} aria-label={`Use the key of ${from}`}>
               Use

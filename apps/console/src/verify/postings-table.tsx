@@ -23,7 +23,7 @@ export function PostingsTable({ postings }: { postings: readonly Posting[] }) {
           <tbody>
             {postings.map(({ account, type, amount }, index) => (
               <tr key={index}>
-                <td title={showLine(account, 256)}>{shortenAccount(account)}</td>
+                <td title={showLine(account)}>{shortenAccount(account)}</td>
                 <td>{showLine(type, 60).replaceAll("_", " ")}</td>
                 <td class="number">{showDollars(toMicroUnits(amount))}</td>
               </tr>
@@ -46,6 +46,6 @@ export function PostingsTable({ postings }: { postings: readonly Posting[] }) {
 function shortenAccount(account: string): string {
   const [owner = "", id = ""] = account.split(":");
   return id.length > 12
-    ? `${showLine(owner, 20)} …${showLine(id.slice(-8), 8)}`
+    ? `${showLine(owner, 20)} …${showLine(id.slice(-8))}`
     : showLine(account, 40);
 }

@@ -1,8 +1,9 @@
 /**
- * Controls, characters of no form, invisible ones, blanks that are letters, what changes the direction of a line, and more marks
- * on one letter than languages write, which would grow over the lines around it.
+ * Controls, characters of no form, invisible ones, blanks that are letters, what changes the direction of a
+ * line, and more marks on one letter than languages write, which would grow over the lines around it. U+FE0F
+ * belongs to many pictures that people write.
  */
-const UNSEEN = /(?![\n\t])[\p{C}\p{DI}\p{Zl}\p{Zp}\u2800]|(?<=\p{M}{4})\p{M}/gu;
+const UNSEEN = /(?![\n\t]|\ufe0f)[\p{C}\p{DI}\p{Zl}\p{Zp}\u2800]|(?<=\p{M}{4})\p{M}/gu;
 
 /** Replaces unseen characters by their code points, so that a text cannot hide or reorder another. */
 export function showText(text: string, maxLength = Number.POSITIVE_INFINITY): string {
@@ -11,7 +12,7 @@ export function showText(text: string, maxLength = Number.POSITIVE_INFINITY): st
 }
 
 /** Shows a text in one line. */
-export function showLine(text: string, maxLength: number): string {
+export function showLine(text: string, maxLength?: number): string {
   return showText(text.replaceAll(/\s+/g, " ").trim(), maxLength);
 }
 
