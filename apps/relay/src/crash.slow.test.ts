@@ -16,7 +16,7 @@ import {
   parseLogLines,
   minimalEnv,
   startRelay,
-} from "../test/relay-process.ts";
+} from "../test/processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../test/test-relay.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "relay-crash-"));

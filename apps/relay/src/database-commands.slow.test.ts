@@ -5,7 +5,7 @@ import { createRelayClient } from "@agent/client";
 import Sqlite from "better-sqlite3";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { onlyOn } from "../test/engine/engine.ts";
-import { endRelays, minimalEnv, startRelay } from "../test/relay-process.ts";
+import { endRelays, minimalEnv, startRelay } from "../test/processes/relay-process.ts";
 import { OPERATOR_TOKEN, startTestRelay } from "../test/test-relay.ts";
 import { createBuyer, submitAcceptedTask, createSeller } from "../test/market.ts";
 import { commands, type CommandResult } from "./database-commands.ts";

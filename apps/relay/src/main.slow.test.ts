@@ -20,12 +20,12 @@ import {
   minimalEnv,
   startRelay,
   type RelayProcess,
-} from "../test/relay-process.ts";
+} from "../test/processes/relay-process.ts";
 import { variables } from "./config/config-variables.ts";
 import { findIdentity } from "./identity/store.ts";
 import { migrations } from "./storage/migrations/index.ts";
 import { onlyOn } from "../test/engine/engine.ts";
-import { openMigrated } from "../test/migrated-storage.ts";
+import { openMigrated } from "../test/stored/migrated-storage.ts";
 import { version } from "./version.ts";
 
 // A start takes half a second of CPU, and the machine may be busy.

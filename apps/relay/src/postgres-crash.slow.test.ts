@@ -9,8 +9,13 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startCommitProxy, type CommitProxy } from "../test/engine/commit-proxy.ts";
 import { onlyOn } from "../test/engine/engine.ts";
 import { createLoadAgents, listMissing, requestUntilAnswered, runLoad } from "../test/load.ts";
-import { endRelays, minimalEnv, startRelay, type RelayProcess } from "../test/relay-process.ts";
-import { readStoredSums } from "../test/stored-sums.ts";
+import {
+  endRelays,
+  minimalEnv,
+  startRelay,
+  type RelayProcess,
+} from "../test/processes/relay-process.ts";
+import { readStoredSums } from "../test/stored/stored-sums.ts";
 
 /** `pnpm test:kills` kills 200 times. */
 const KILLS = Number(process.env["AGENT_TEST_KILLS"] ?? 20);

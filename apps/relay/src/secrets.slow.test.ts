@@ -19,12 +19,12 @@ import {
   minimalEnv,
   startRelay,
   type RelayProcess,
-} from "../test/relay-process.ts";
+} from "../test/processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../test/test-relay.ts";
 import { findIdentity } from "./identity/store.ts";
 import { migrations } from "./storage/migrations/index.ts";
 import { readAllStored } from "../test/engine/stored.ts";
-import { openMigrated } from "../test/migrated-storage.ts";
+import { openMigrated } from "../test/stored/migrated-storage.ts";
 
 const world = { now: Date.now, randomBytes };
 const passphrase = "correct horse battery staple";

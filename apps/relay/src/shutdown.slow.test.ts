@@ -5,7 +5,12 @@ import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { requestJson, runLoad, listMissing, createLoadAgents } from "../test/load.ts";
-import { endRelays, parseLogLines, minimalEnv, startRelay } from "../test/relay-process.ts";
+import {
+  endRelays,
+  parseLogLines,
+  minimalEnv,
+  startRelay,
+} from "../test/processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../test/test-relay.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "relay-shutdown-"));

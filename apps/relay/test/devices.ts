@@ -6,7 +6,7 @@ import type { ClientMessage, ServerMessage } from "@agent/wire";
 import { countPendingWork } from "./engine/pending-work.ts";
 import { WebSocket, type ClientOptions } from "ws";
 import { serve } from "../src/serve.ts";
-import { waitForCollected } from "./join-processes.ts";
+import { waitForCollected } from "./processes/join-processes.ts";
 import { processCount, startTestRelay, type TestRelay } from "./test-relay.ts";
 
 type MessageOfType<T extends ServerMessage["type"]> = Extract<ServerMessage, { type: T }>;

@@ -15,11 +15,11 @@ import { createLog, type Log } from "../src/observability/log.ts";
 import { openRelay, type OpenRelay } from "../src/open-relay.ts";
 import type { Runtime } from "../src/runtime.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { carrier } from "./carrier.ts";
+import { carrier } from "./network/carrier.ts";
 import { engine } from "./engine/engine.ts";
 import { waitForServer } from "./engine/pending-work.ts";
-import { joinProcesses, scheduleCollecting } from "./join-processes.ts";
-import { openBeside, openMigrated } from "./migrated-storage.ts";
+import { joinProcesses, scheduleCollecting } from "./processes/join-processes.ts";
+import { openBeside, openMigrated } from "./stored/migrated-storage.ts";
 
 export const OPERATOR_TOKEN = "test-master-token-0123456789";
 

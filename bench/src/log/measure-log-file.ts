@@ -5,7 +5,9 @@ import { fileURLToPath } from "node:url";
 import { computeMedian, type Figure } from "../figures.ts";
 import { getRelayEnv } from "../relay-side.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../../apps/relay/test/measure-log.ts", import.meta.url));
+const SCRIPT = fileURLToPath(
+  new URL("../../../apps/relay/test/processes/measure-log.ts", import.meta.url),
+);
 
 interface Costs {
   readonly appendUs: readonly number[];

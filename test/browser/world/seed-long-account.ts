@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-const program = new URL("../../../apps/relay/test/seed-long-account.ts", import.meta.url);
+const program = new URL("../../../apps/relay/test/processes/seed-long-account.ts", import.meta.url);
 
 /** Gives a new database an account with so many movements. */
 export async function seedLongAccount(

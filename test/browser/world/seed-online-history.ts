@@ -14,7 +14,10 @@ export const AWAY = [
   [4 * HOUR, 4 * HOUR - 20],
 ] as const;
 
-const program = new URL("../../../apps/relay/test/seed-online-history.ts", import.meta.url);
+const program = new URL(
+  "../../../apps/relay/test/processes/seed-online-history.ts",
+  import.meta.url,
+);
 
 /** Gives a new database a week in which an agent came and went. */
 export async function seedOnlineHistory(path: string, agentId: string): Promise<void> {

@@ -84,7 +84,7 @@ export function buildPeerRelayProgram({
 
 /** The `main.ts` of a relay that shows its readers another log than its witness. */
 export const LIAR_MAIN = fileURLToPath(
-  new URL("../test/edited-relay-process.ts", import.meta.resolve("@agent/relay")),
+  new URL("../test/processes/edited-relay-process.ts", import.meta.resolve("@agent/relay")),
 );
 
 /**

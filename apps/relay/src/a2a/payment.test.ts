@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openX402Fixture, type X402Fixture } from "../../test/x402-fixture.ts";
+import { openX402Fixture, type X402Fixture } from "../../test/payments/x402-fixture.ts";
 
 let s: X402Fixture;
 beforeEach(async () => {

@@ -10,7 +10,7 @@ import {
   submitTask,
   getTaskAt,
 } from "../../test/market.ts";
-import { openMigrated } from "../../test/migrated-storage.ts";
+import { openMigrated } from "../../test/stored/migrated-storage.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { loadFreezer } from "./freeze.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openEditedRelay } from "../../test/edited-relay.ts";
+import { openEditedRelay } from "../../test/stored/edited-relay.ts";
 import {
   createBuyer,
   submitAcceptedTask,

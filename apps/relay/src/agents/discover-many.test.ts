@@ -1,6 +1,6 @@
 import { limits } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openEditedRelay, type EditedRelay } from "../../test/edited-relay.ts";
+import { openEditedRelay, type EditedRelay } from "../../test/stored/edited-relay.ts";
 
 const count = 2 * limits.searchedAgents + 10;
 const idAt = (number: number) => `10000000-0000-7000-8000-${String(number).padStart(12, "0")}`;

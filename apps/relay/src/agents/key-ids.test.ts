@@ -1,8 +1,8 @@
 import { deriveAgentId, signSuccession } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openEditedRelay } from "../../test/edited-relay.ts";
-import { bootstrapWithProof } from "../../test/key-proof.ts";
+import { openEditedRelay } from "../../test/stored/edited-relay.ts";
+import { bootstrapWithProof } from "../../test/agents/key-proof.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;

@@ -5,9 +5,9 @@ import {
   bootstrapWithProof,
   createDisplacedAgent,
   createAgentWithKeyOf,
-} from "../../test/key-proof.ts";
-import { claimPairing, openPairing, createPairedDevice } from "../../test/pairing.ts";
-import { createRotation } from "../../test/rotation.ts";
+} from "../../test/agents/key-proof.ts";
+import { claimPairing, openPairing, createPairedDevice } from "../../test/agents/pairing.ts";
+import { createRotation } from "../../test/agents/rotation.ts";
 import {
   createReceipt,
   startTestRelay,

@@ -8,8 +8,8 @@ import { limits, scopes } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import { createBuyer, submitTask } from "../../test/market.ts";
-import { createPairedDevice } from "../../test/pairing.ts";
-import { createRotation } from "../../test/rotation.ts";
+import { createPairedDevice } from "../../test/agents/pairing.ts";
+import { createRotation } from "../../test/agents/rotation.ts";
 import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: ServedRelay;

@@ -15,9 +15,9 @@ import {
   getRelayDid,
   useApproval,
   voteOn,
-} from "../../test/approvals.ts";
-import { createPairedDevice } from "../../test/pairing.ts";
-import { createRotation } from "../../test/rotation.ts";
+} from "../../test/agents/approvals.ts";
+import { createPairedDevice } from "../../test/agents/pairing.ts";
+import { createRotation } from "../../test/agents/rotation.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;

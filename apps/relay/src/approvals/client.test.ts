@@ -1,7 +1,7 @@
 import { createRelayClient, redeemApproval, signVote } from "@agent/client";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ARGS_HASH, requestApproval, getRelayDid } from "../../test/approvals.ts";
+import { ARGS_HASH, requestApproval, getRelayDid } from "../../test/agents/approvals.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;

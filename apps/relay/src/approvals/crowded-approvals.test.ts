@@ -7,7 +7,7 @@ import {
   requestApproval,
   requestManyApprovals,
   voteOn,
-} from "../../test/approvals.ts";
+} from "../../test/agents/approvals.ts";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { isWholeRun, onlyOn } from "../../test/engine/engine.ts";
-import { openBeside, openMigrated } from "../../test/migrated-storage.ts";
+import { openBeside, openMigrated } from "../../test/stored/migrated-storage.ts";
 import { runMoneyModel } from "../../test/money-model/run-money-model.ts";
-import { systemRuntime } from "../../test/system-runtime.ts";
+import { systemRuntime } from "../../test/processes/system-runtime.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import type { openStorage } from "../storage/open-storage.ts";
 import type { Storage } from "../storage/storage.ts";

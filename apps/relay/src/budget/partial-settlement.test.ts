@@ -1,7 +1,7 @@
 import { createReceipt, type TestAgent } from "@agent/testkit";
 import type { Settlement, TrustRecord } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createLedger, storeLedger, type Outcome } from "../../test/ledgers.ts";
+import { createLedger, storeLedger, type Outcome } from "../../test/agents/ledgers.ts";
 import {
   createBuyer,
   submitAcceptedTask,

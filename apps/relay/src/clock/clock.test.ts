@@ -3,8 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createReceipt } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { DAY_MS, startJumpingRelay, type JumpingRelay } from "../../test/clock-jump-relay.ts";
-import { issueToken } from "../../test/delegation-tokens.ts";
+import {
+  DAY_MS,
+  startJumpingRelay,
+  type JumpingRelay,
+} from "../../test/processes/clock-jump-relay.ts";
+import { issueToken } from "../../test/agents/delegation-tokens.ts";
 import {
   beginCase,
   createParties,
@@ -22,7 +26,12 @@ import {
   submitTask,
 } from "../../test/market.ts";
 import { editStored } from "../../test/engine/stored.ts";
-import { endRelays, parseLogLines, minimalEnv, startRelay } from "../../test/relay-process.ts";
+import {
+  endRelays,
+  parseLogLines,
+  minimalEnv,
+  startRelay,
+} from "../../test/processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
 let t: JumpingRelay;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
-import { runCommand } from "../../test/operator-command.ts";
+import { runCommand } from "../../test/processes/operator-command.ts";
 import type { OperatorOptions } from "./operator-command.ts";
 
 let t: ServedRelay;

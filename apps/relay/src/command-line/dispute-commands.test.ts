@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { beginDispute, createParties, type Case } from "../../test/inspections.ts";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
-import { runCommand } from "../../test/operator-command.ts";
+import { runCommand } from "../../test/processes/operator-command.ts";
 import { parsePercent } from "./dispute-commands.ts";
 import type { OperatorOptions } from "./operator-command.ts";
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
+import { endRelays, minimalEnv, startRelay } from "../../test/processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 import { operatorCommands } from "./operator-commands.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startNetwork, type TestSite } from "../../test/network.ts";
-import { runCommand } from "../../test/operator-command.ts";
+import { startNetwork, type TestSite } from "../../test/network/network.ts";
+import { runCommand } from "../../test/processes/operator-command.ts";
 import { describePayment } from "./peer-commands.ts";
 
 let network: Awaited<ReturnType<typeof startNetwork>>;

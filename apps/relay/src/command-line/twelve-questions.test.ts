@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
-import { runCommand } from "../../test/operator-command.ts";
+import { runCommand } from "../../test/processes/operator-command.ts";
 import { createReceipt } from "../../test/test-relay.ts";
 import { commands } from "../database-commands.ts";
 import type { OperatorOptions } from "./operator-command.ts";

@@ -1,7 +1,7 @@
 import { verifyCredential, type VerifiableCredential } from "@agent/credentials";
 import { createReceipt, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { credentialsPath } from "../../test/credentials.ts";
+import { credentialsPath } from "../../test/agents/credentials.ts";
 import { createBuyer, submitAcceptedTask, putListing, type Delegation } from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 

@@ -12,7 +12,7 @@ import {
   submitCredentials,
   createReputationCredential,
   createTrustCredential,
-} from "../../test/credentials.ts";
+} from "../../test/agents/credentials.ts";
 import { submitAcceptedTask } from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 

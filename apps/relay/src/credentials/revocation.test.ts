@@ -1,7 +1,7 @@
 import type { TestAgent } from "@agent/testkit";
 import type { AuditEntry } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { submitCredentials, createReputationCredential } from "../../test/credentials.ts";
+import { submitCredentials, createReputationCredential } from "../../test/agents/credentials.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;

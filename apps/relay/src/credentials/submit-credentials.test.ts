@@ -10,7 +10,7 @@ import {
   createReputationCredential,
   resignCredential,
   createTrustCredential,
-} from "../../test/credentials.ts";
+} from "../../test/agents/credentials.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;

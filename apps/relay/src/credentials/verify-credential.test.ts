@@ -6,7 +6,7 @@ import {
   submitCredentials,
   createReputationCredential,
   resignCredential,
-} from "../../test/credentials.ts";
+} from "../../test/agents/credentials.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;

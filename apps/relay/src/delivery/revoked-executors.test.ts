@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
-import { createRevocationSql } from "../../test/edited-relay.ts";
+import { createRevocationSql } from "../../test/stored/edited-relay.ts";
 import { editStored } from "../../test/engine/stored.ts";
 import {
   createBuyer,

@@ -11,7 +11,7 @@ import {
   type Endpoint,
   type McpEndpoint,
   type TaskArguments,
-} from "../../test/endpoint.ts";
+} from "../../test/network/endpoint.ts";
 import {
   createBuyer,
   submitAcceptedTask,

@@ -11,7 +11,7 @@ import {
   registerEndpoint,
   textResult,
   type McpEndpoint,
-} from "../../test/endpoint.ts";
+} from "../../test/network/endpoint.ts";
 import {
   submitAcceptedTask,
   createSeller,

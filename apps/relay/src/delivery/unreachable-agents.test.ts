@@ -11,9 +11,9 @@ import {
   startHttpEndpoint,
   startMcpEndpoint,
   textResult,
-} from "../../test/endpoint.ts";
+} from "../../test/network/endpoint.ts";
 import { createSeller, getTaskAt, submitAcceptedTask } from "../../test/market.ts";
-import { createPairedDevice } from "../../test/pairing.ts";
+import { createPairedDevice } from "../../test/agents/pairing.ts";
 import { createReceipt } from "../../test/test-relay.ts";
 
 let folder: string;

@@ -1,15 +1,15 @@
 import { deriveAgentId, signSuccession } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createFakePeer } from "../../test/fake-peer.ts";
-import { startListeningPeer } from "../../test/listening-peer.ts";
+import { createFakePeer } from "../../test/network/fake-peer.ts";
+import { startListeningPeer } from "../../test/network/listening-peer.ts";
 import {
   addPeer,
   startNetwork,
   waitForTask,
   completeTask,
   type TestSite,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 
 type Network = Awaited<ReturnType<typeof startNetwork>>;
 

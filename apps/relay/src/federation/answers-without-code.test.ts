@@ -1,9 +1,9 @@
 import type { FederationPeer } from "@agent/wire";
 import { expect, test } from "vitest";
 import { federated } from "../../test/contract/operator/federation.ts";
-import { createFakePeer } from "../../test/fake-peer.ts";
-import { startListeningPeer } from "../../test/listening-peer.ts";
-import { waitUntil } from "../../test/network.ts";
+import { createFakePeer } from "../../test/network/fake-peer.ts";
+import { startListeningPeer } from "../../test/network/listening-peer.ts";
+import { waitUntil } from "../../test/network/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
 test.each<[string, object, string]>([

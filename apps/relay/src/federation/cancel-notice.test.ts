@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createFakePeer } from "../../test/fake-peer.ts";
-import type { ProxyAction } from "../../test/lossy-proxy.ts";
+import { createFakePeer } from "../../test/network/fake-peer.ts";
+import type { ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   advanceUntil,
   closeSites,
@@ -18,7 +18,7 @@ import {
   waitUntil,
   type TestSite,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 
 let actions: Record<string, ProxyAction>;
 let scene: TwoSites;

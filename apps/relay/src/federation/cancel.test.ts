@@ -3,7 +3,7 @@ import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { federated, forwardTaskToPeer } from "../../test/contract/operator/federation.ts";
-import type { FakePeer } from "../../test/fake-peer.ts";
+import type { FakePeer } from "../../test/network/fake-peer.ts";
 import {
   getReconciliation,
   startNetwork,
@@ -12,7 +12,7 @@ import {
   waitUntil,
   completeTask,
   type TestSite,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import { createReceipt, startTestRelay } from "../../test/test-relay.ts";
 
 let network: Awaited<ReturnType<typeof startNetwork>>;

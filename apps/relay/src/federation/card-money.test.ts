@@ -1,6 +1,11 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { cardEnv, createRefundEvent, payByCard, sendEvent } from "../../test/card-processor.ts";
+import {
+  cardEnv,
+  createRefundEvent,
+  payByCard,
+  sendEvent,
+} from "../../test/payments/card-processor.ts";
 import { submitAcceptedTask } from "../../test/market.ts";
 import {
   advanceUntil,
@@ -12,7 +17,7 @@ import {
   waitForTask,
   type TestSite,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 
 const WEEK_MS = 604_800_000;
 const held = { status: 402, body: { code: "budget.card_hold" } };

@@ -8,7 +8,7 @@ import {
   submitToBest,
   waitForTask,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import { createReceipt } from "../../test/test-relay.ts";
 
 let s: TwoSites;

@@ -4,7 +4,7 @@ import type { ClientMessage, ServerMessage, Task } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { settleEventLoop, socketUrl } from "../../test/devices.ts";
-import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
+import { startListeningPeer, type ListeningPeer } from "../../test/network/listening-peer.ts";
 import {
   addPeer,
   startSite,
@@ -13,7 +13,7 @@ import {
   waitUntil,
   completeTask,
   type TestSite,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 
 let clock: ManualClock;
 let a: TestSite;

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { federated, createQuery, suspend } from "../../test/contract/operator/federation.ts";
-import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { createFakePeer, type FakePeer } from "../../test/network/fake-peer.ts";
 import {
   startListeningPeer,
   type ListeningPeer,
   type ReceivedRequest,
-} from "../../test/listening-peer.ts";
-import { waitUntil } from "../../test/network.ts";
+} from "../../test/network/listening-peer.ts";
+import { waitUntil } from "../../test/network/network.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 /** The timeout of a query with four hops: three further relays, and the way to the first. */

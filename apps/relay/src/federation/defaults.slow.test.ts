@@ -1,7 +1,7 @@
 import { verifyJson, hexToBytes } from "@agent/crypto";
 import { type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type ProxyAction } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   getReconciliation,
   submitToBest,
@@ -13,7 +13,7 @@ import {
   closeSites,
   advanceUntil,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 
 let clock: ManualClock;
 let chooseAction: (path: string) => ProxyAction;

@@ -8,7 +8,7 @@ import {
   waitUntil,
   completeTask,
   type TestSite,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
 let network: Awaited<ReturnType<typeof startNetwork>>;

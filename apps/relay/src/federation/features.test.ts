@@ -7,9 +7,9 @@ import {
   forwardTaskToPeer,
   relayTask,
 } from "../../test/contract/operator/federation.ts";
-import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
-import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
-import { startNetwork, waitUntil } from "../../test/network.ts";
+import { createFakePeer, type FakePeer } from "../../test/network/fake-peer.ts";
+import { startListeningPeer, type ListeningPeer } from "../../test/network/listening-peer.ts";
+import { startNetwork, waitUntil } from "../../test/network/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const own = [

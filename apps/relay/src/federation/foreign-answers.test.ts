@@ -1,9 +1,9 @@
 import { createHeartbeat } from "@agent/federation-protocol/peering";
 import { afterEach, describe, expect, test } from "vitest";
 import { completeTaskOfPeer } from "../../test/contract/operator/federation.ts";
-import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
-import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
-import { waitUntil } from "../../test/network.ts";
+import { createFakePeer, type FakePeer } from "../../test/network/fake-peer.ts";
+import { startListeningPeer, type ListeningPeer } from "../../test/network/listening-peer.ts";
+import { waitUntil } from "../../test/network/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 /** An answer of a proxy in the place of the peer, while that is replaced by a newer version. */

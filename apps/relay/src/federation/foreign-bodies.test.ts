@@ -1,7 +1,7 @@
 import { createHeartbeat } from "@agent/federation-protocol/peering";
 import { limits } from "@agent/wire";
 import { expect, test } from "vitest";
-import { createFakePeer } from "../../test/fake-peer.ts";
+import { createFakePeer } from "../../test/network/fake-peer.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
 const HEARTBEAT_PATH = "/federation/v1/peer/heartbeat";

@@ -9,7 +9,7 @@ import {
   waitUntil,
   completeTask,
   type TestSite,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import { getAgentStates } from "../../test/market.ts";
 
 let network: Awaited<ReturnType<typeof startNetwork>>;

@@ -1,7 +1,7 @@
 import { deriveAgentId } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { addPeer, startNetwork, waitForTask, type TestSite } from "../../test/network.ts";
+import { addPeer, startNetwork, waitForTask, type TestSite } from "../../test/network/network.ts";
 import type { Reply } from "../../test/test-relay.ts";
 
 type Network = Awaited<ReturnType<typeof startNetwork>>;

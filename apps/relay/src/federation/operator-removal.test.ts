@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { federated, suspend } from "../../test/contract/operator/federation.ts";
-import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { createFakePeer, type FakePeer } from "../../test/network/fake-peer.ts";
 import {
   closeSites,
   startNetwork,
@@ -11,7 +11,7 @@ import {
   waitUntil,
   type TestSite,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const PEERS_PATH = "/api/v1/admin/federation/peers";

@@ -5,7 +5,7 @@ import { type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { settleEventLoop } from "../../test/devices.ts";
 import { backUpStored, restoreStored } from "../../test/engine/backup.ts";
-import { type ProxyAction } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   submitToBest,
   waitForTask,
@@ -16,7 +16,7 @@ import {
   startBehindProxy,
   closeSites,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 
 let folder: string;
 let chooseAction: (path: string) => ProxyAction;

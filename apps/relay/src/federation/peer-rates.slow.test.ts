@@ -1,7 +1,7 @@
 import { createReceipt } from "@agent/testkit";
 import { limits, type Task } from "@agent/wire";
 import { afterEach, describe, expect, test } from "vitest";
-import { createFakePeer } from "../../test/fake-peer.ts";
+import { createFakePeer } from "../../test/network/fake-peer.ts";
 import {
   advanceUntil,
   closeSites,
@@ -12,7 +12,7 @@ import {
   waitUntil,
   type TestSite,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
 const MINUTE_MS = 60_000;

@@ -7,7 +7,7 @@ import {
   startTwoSites,
   waitForTask,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import { createReceipt } from "../../test/test-relay.ts";
 
 let s: TwoSites;

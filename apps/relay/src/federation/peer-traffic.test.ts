@@ -8,7 +8,7 @@ import {
   waitForTask,
   waitUntil,
   type TestSite,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import { migrate } from "../storage/database/migrate.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { tasksSince } from "./peers/traffic-store.ts";

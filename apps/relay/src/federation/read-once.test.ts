@@ -7,7 +7,7 @@ import {
   federated,
   forwardTaskToPeer,
 } from "../../test/contract/operator/federation.ts";
-import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { createFakePeer, type FakePeer } from "../../test/network/fake-peer.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;

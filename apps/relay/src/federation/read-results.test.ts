@@ -2,9 +2,9 @@ import { createHeartbeat } from "@agent/federation-protocol/peering";
 import { createReceipt, type TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, describe, expect, test } from "vitest";
-import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
-import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
-import { getReconciliation, waitUntil } from "../../test/network.ts";
+import { createFakePeer, type FakePeer } from "../../test/network/fake-peer.ts";
+import { startListeningPeer, type ListeningPeer } from "../../test/network/listening-peer.ts";
+import { getReconciliation, waitUntil } from "../../test/network/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const EXPIRES_MS = 600_000;

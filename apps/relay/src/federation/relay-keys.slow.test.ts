@@ -23,7 +23,7 @@ import {
   waitUntil,
   completeTask,
   type TestSite,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import { commands } from "../database-commands.ts";
 import { findIdentity } from "../identity/store.ts";
 import { readBesideRelay } from "../../test/engine/stored.ts";

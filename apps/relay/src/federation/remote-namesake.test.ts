@@ -11,7 +11,7 @@ import {
   waitUntil,
   completeTask,
   type TestSite,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import type { Reply } from "../../test/test-relay.ts";
 
 type Network = Awaited<ReturnType<typeof startNetwork>>;

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { onlyOn } from "../../test/engine/engine.ts";
 import { readBesideRelay } from "../../test/engine/stored.ts";
 import { federated, relayTask } from "../../test/contract/operator/federation.ts";
-import { startListeningPeer } from "../../test/listening-peer.ts";
-import { type ProxyAction } from "../../test/lossy-proxy.ts";
+import { startListeningPeer } from "../../test/network/listening-peer.ts";
+import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   submitToBest,
   waitForTask,
@@ -18,7 +18,7 @@ import {
   closeSites,
   advanceUntil,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 import { federationGuards } from "../storage/migrations/020-federation-guards.ts";
 import { migrations } from "../storage/migrations/index.ts";

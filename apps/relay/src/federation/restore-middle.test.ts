@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createManualClock } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { backUpStored, restoreStored } from "../../test/engine/backup.ts";
-import { startLossyProxy, type ProxyAction } from "../../test/lossy-proxy.ts";
+import { startLossyProxy, type ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   getReconciliation,
   addPeer,
@@ -16,7 +16,7 @@ import {
   type TestSite,
   startBehindProxy,
   advanceUntil,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 
 let folder: string;
 beforeEach(() => {

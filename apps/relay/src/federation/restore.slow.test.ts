@@ -5,8 +5,8 @@ import { type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { backUpStored, restoreStored } from "../../test/engine/backup.ts";
 import { completeTaskOfPeer, federated } from "../../test/contract/operator/federation.ts";
-import { createFakePeer } from "../../test/fake-peer.ts";
-import { type ProxyAction } from "../../test/lossy-proxy.ts";
+import { createFakePeer } from "../../test/network/fake-peer.ts";
+import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   getReconciliation,
   getPeerPositions,
@@ -20,7 +20,7 @@ import {
   startBehindProxy,
   closeSites,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
 let folder: string;

@@ -10,9 +10,9 @@ import {
   federated,
   relayTask,
 } from "../../test/contract/operator/federation.ts";
-import { createFakePeer } from "../../test/fake-peer.ts";
-import { startListeningPeer } from "../../test/listening-peer.ts";
-import { type ProxyAction } from "../../test/lossy-proxy.ts";
+import { createFakePeer } from "../../test/network/fake-peer.ts";
+import { startListeningPeer } from "../../test/network/listening-peer.ts";
+import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   getReconciliation,
   getPeerPositions,
@@ -24,7 +24,7 @@ import {
   closeSites,
   advanceUntil,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type ProxyAction } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   addPeer,
   advanceUntil,
@@ -14,7 +14,7 @@ import {
   waitUntil,
   type TestSite,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 
 let chooseAction: (path: string) => ProxyAction;
 let scene: TwoSites;

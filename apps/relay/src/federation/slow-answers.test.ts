@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { completeTaskOfPeer, federated } from "../../test/contract/operator/federation.ts";
-import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
-import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
-import { getReconciliation, getPeerPositions, waitUntil } from "../../test/network.ts";
+import { createFakePeer, type FakePeer } from "../../test/network/fake-peer.ts";
+import { startListeningPeer, type ListeningPeer } from "../../test/network/listening-peer.ts";
+import { getReconciliation, getPeerPositions, waitUntil } from "../../test/network/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const LIFETIME_MS = 300_000;

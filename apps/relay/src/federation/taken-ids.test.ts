@@ -1,9 +1,9 @@
 import type { TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startHttpEndpoint } from "../../test/endpoint.ts";
-import { createFakePeer } from "../../test/fake-peer.ts";
-import type { ProxyAction } from "../../test/lossy-proxy.ts";
+import { startHttpEndpoint } from "../../test/network/endpoint.ts";
+import { createFakePeer } from "../../test/network/fake-peer.ts";
+import type { ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   advanceUntil,
   closeSites,
@@ -15,7 +15,7 @@ import {
   waitUntil,
   type TestSite,
   type TwoSites,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 
 let actionOfForward: ProxyAction;
 let scene: TwoSites;

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
-import { createFakePeer } from "../../test/fake-peer.ts";
+import { createFakePeer } from "../../test/network/fake-peer.ts";
 import { submitTask } from "../../test/market.ts";
-import { startNetwork, waitForTask, type TestSite } from "../../test/network.ts";
+import { startNetwork, waitForTask, type TestSite } from "../../test/network/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
 let network: Awaited<ReturnType<typeof startNetwork>> | undefined;

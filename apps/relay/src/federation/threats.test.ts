@@ -12,9 +12,9 @@ import {
   relayTask,
   suspend,
 } from "../../test/contract/operator/federation.ts";
-import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
-import { startListeningPeer } from "../../test/listening-peer.ts";
-import { getReconciliation, waitUntil } from "../../test/network.ts";
+import { createFakePeer, type FakePeer } from "../../test/network/fake-peer.ts";
+import { startListeningPeer } from "../../test/network/listening-peer.ts";
+import { getReconciliation, waitUntil } from "../../test/network/network.ts";
 import {
   createReceipt,
   startTestRelay,

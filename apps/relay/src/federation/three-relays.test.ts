@@ -14,7 +14,7 @@ import {
   waitUntil,
   completeTask,
   type TestSite,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 
 /** Counts the queries for which a relay has searched its agents. */
 const queriesSearched = (site: TestSite) =>

@@ -14,7 +14,7 @@ import {
   waitUntil,
   completeTask,
   type TestSite,
-} from "../../test/network.ts";
+} from "../../test/network/network.ts";
 
 let network: Awaited<ReturnType<typeof startNetwork>>;
 let a: TestSite;

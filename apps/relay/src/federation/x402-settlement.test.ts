@@ -9,9 +9,9 @@ import {
   waitUntil,
   completeTask,
   type TestSite,
-} from "../../test/network.ts";
-import { startLocalFacilitator, x402Env } from "../../test/x402-facilitator.ts";
-import { openWallet } from "../../test/x402-wallet.ts";
+} from "../../test/network/network.ts";
+import { startLocalFacilitator, x402Env } from "../../test/payments/x402-facilitator.ts";
+import { openWallet } from "../../test/payments/x402-wallet.ts";
 
 test("B11: the settlement records of both relays name the x402 payment of a forwarded task", async () => {
   let now = () => 0;

@@ -1,6 +1,6 @@
 import type { Operation } from "@agent/wire";
 import { expect, test } from "vitest";
-import type { Fetch } from "../../test/carrier.ts";
+import type { Fetch } from "../../test/network/carrier.ts";
 import {
   getCases,
   describeImplied,

@@ -4,8 +4,8 @@ import { limits, scopes } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { serveTestRelay, settleEventLoop, type ServedRelay } from "../../test/devices.ts";
 import { createSeller, submitAcceptedTask, type Delegation } from "../../test/market.ts";
-import { createPairedDevice } from "../../test/pairing.ts";
-import { createRotation } from "../../test/rotation.ts";
+import { createPairedDevice } from "../../test/agents/pairing.ts";
+import { createRotation } from "../../test/agents/rotation.ts";
 import { createReceipt, type Reply } from "../../test/test-relay.ts";
 
 let t: ServedRelay;

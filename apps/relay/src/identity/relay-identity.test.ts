@@ -6,7 +6,7 @@ import { createManualClock, createSeededRandom } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { migrations } from "../storage/migrations/index.ts";
 import { readAllStored } from "../../test/engine/stored.ts";
-import { openMigrated } from "../../test/migrated-storage.ts";
+import { openMigrated } from "../../test/stored/migrated-storage.ts";
 import { loadRelayIdentity, type RelayIdentity } from "./relay-identity.ts";
 import { updateSecretKey } from "./store.ts";
 

@@ -6,12 +6,12 @@ import { createManualClock, createSeededRandom, type TestAgent } from "@agent/te
 import { verifyArtifact } from "@agent/verify";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
-import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
+import { endRelays, minimalEnv, startRelay } from "../../test/processes/relay-process.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
 import { readAllStored } from "../../test/engine/stored.ts";
-import { openMigrated } from "../../test/migrated-storage.ts";
+import { openMigrated } from "../../test/stored/migrated-storage.ts";
 import { loadRelayIdentity } from "./relay-identity.ts";
 import { rotateRelayKey } from "./rotate-relay-key.ts";
 import { findIdentity } from "./store.ts";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { onlyOn } from "../../test/engine/engine.ts";
-import { endRelays, startRelay } from "../../test/relay-process.ts";
+import { endRelays, startRelay } from "../../test/processes/relay-process.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
 let folder: string;

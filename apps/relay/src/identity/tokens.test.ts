@@ -12,7 +12,7 @@ import { insertDevice } from "../agents/devices/device-store.ts";
 import { insertAgentKey, replaceAgentKey } from "../agents/keys/key-store.ts";
 import { saveAgent } from "../agents/store.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { openMigrated } from "../../test/migrated-storage.ts";
+import { openMigrated } from "../../test/stored/migrated-storage.ts";
 import type { Reader, Storage } from "../storage/storage.ts";
 import { createTokenVerifier, type TokenVerifier } from "./tokens.ts";
 

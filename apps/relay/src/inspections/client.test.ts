@@ -8,7 +8,7 @@ import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createParties, type Parties } from "../../test/inspections.ts";
 import { createSeller } from "../../test/market.ts";
-import { createPairedDevice } from "../../test/pairing.ts";
+import { createPairedDevice } from "../../test/agents/pairing.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;

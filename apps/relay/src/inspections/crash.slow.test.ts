@@ -9,9 +9,9 @@ import {
   expectSettledOnce,
   realActs,
   waitUntilClosed,
-} from "../../test/inspection-process.ts";
+} from "../../test/processes/inspection-process.ts";
 import type { Case } from "../../test/inspections.ts";
-import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
+import { endRelays, minimalEnv, startRelay } from "../../test/processes/relay-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "relay-inspection-crash-"));
 afterEach(endRelays);

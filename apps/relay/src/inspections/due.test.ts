@@ -15,7 +15,7 @@ import {
   type Parties,
   submitInspected,
 } from "../../test/inspections.ts";
-import { createLedger, storeLedger } from "../../test/ledgers.ts";
+import { createLedger, storeLedger } from "../../test/agents/ledgers.ts";
 import { expectConsistentBooks, getAgentStates, getTaskAt } from "../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readBesideRelay } from "../../test/engine/stored.ts";
 import { createParties, type Parties, putOffer } from "../../test/inspections.ts";
 import { expectConsistentBooks, getTaskAt, submitTask } from "../../test/market.ts";
-import { startNetwork, type TestSite } from "../../test/network.ts";
+import { startNetwork, type TestSite } from "../../test/network/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import type { TaskAcceptance } from "../tasks/task-view.ts";

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { DAY_MS, startJumpingRelay } from "../../test/clock-jump-relay.ts";
-import { credentialsPath } from "../../test/credentials.ts";
+import { DAY_MS, startJumpingRelay } from "../../test/processes/clock-jump-relay.ts";
+import { credentialsPath } from "../../test/agents/credentials.ts";
 import { serveTestRelay } from "../../test/devices.ts";
 import { editStored } from "../../test/engine/stored.ts";
 import {
@@ -20,7 +20,7 @@ import {
   passDeadline,
   submitInspected,
 } from "../../test/inspections.ts";
-import { storeLedger, createLedger } from "../../test/ledgers.ts";
+import { storeLedger, createLedger } from "../../test/agents/ledgers.ts";
 import { expectConsistentBooks, getAgentStates, submitAcceptedTask } from "../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 

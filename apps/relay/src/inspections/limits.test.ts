@@ -1,6 +1,6 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { credentialsPath } from "../../test/credentials.ts";
+import { credentialsPath } from "../../test/agents/credentials.ts";
 import {
   beginCase,
   beginDispute,
@@ -15,7 +15,7 @@ import {
   passDeadline,
   putOffer,
 } from "../../test/inspections.ts";
-import { bootstrapWithProof, createAgentWithKeyOf } from "../../test/key-proof.ts";
+import { bootstrapWithProof, createAgentWithKeyOf } from "../../test/agents/key-proof.ts";
 import {
   createBuyer,
   createSeller,
@@ -24,8 +24,8 @@ import {
   submitAcceptedTask,
   submitTask,
 } from "../../test/market.ts";
-import { claimPairing, createPairedDevice, openPairing } from "../../test/pairing.ts";
-import { createRotation } from "../../test/rotation.ts";
+import { claimPairing, createPairedDevice, openPairing } from "../../test/agents/pairing.ts";
+import { createRotation } from "../../test/agents/rotation.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;

@@ -13,7 +13,7 @@ import {
   signDecision,
   submitInspected,
 } from "../../test/inspections.ts";
-import { createLedger, storeLedger } from "../../test/ledgers.ts";
+import { createLedger, storeLedger } from "../../test/agents/ledgers.ts";
 import { createBuyer, expectConsistentBooks } from "../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Case, deliver, getCase, giveVerdict, putOffer } from "../../test/inspections.ts";
 import { expectConsistentBooks } from "../../test/market.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
-import { openX402Fixture, type X402Fixture } from "../../test/x402-fixture.ts";
+import { openX402Fixture, type X402Fixture } from "../../test/payments/x402-fixture.ts";
 
 let s: X402Fixture;
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { type Millionths, ZERO } from "@agent/budget";
 import Sqlite from "better-sqlite3";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openMigrated } from "../../test/migrated-storage.ts";
+import { openMigrated } from "../../test/stored/migrated-storage.ts";
 import { migrate } from "../storage/database/migrate.ts";
 import { inspectionPages } from "../storage/migrations/052-inspection-pages.ts";
 import { migrations } from "../storage/migrations/index.ts";

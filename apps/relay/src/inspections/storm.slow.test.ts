@@ -11,10 +11,10 @@ import {
   type RelayCaller,
   realActs,
   waitUntilClosed,
-} from "../../test/inspection-process.ts";
+} from "../../test/processes/inspection-process.ts";
 import type { Case } from "../../test/inspections.ts";
-import { readLogEntries } from "../../test/log-entries.ts";
-import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
+import { readLogEntries } from "../../test/stored/log-entries.ts";
+import { endRelays, minimalEnv, startRelay } from "../../test/processes/relay-process.ts";
 import { OPERATOR_TOKEN, type TestRelay } from "../../test/test-relay.ts";
 
 vi.setConfig({ testTimeout: 300_000 });

@@ -8,7 +8,7 @@ import {
   ledgersPath,
   manifestPath,
   storeLedger,
-} from "../../test/ledgers.ts";
+} from "../../test/agents/ledgers.ts";
 import {
   createBuyer,
   submitAcceptedTask,

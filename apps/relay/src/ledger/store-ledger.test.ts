@@ -9,9 +9,9 @@ import {
   ledgersPath,
   storeLedger,
   createTimeline,
-} from "../../test/ledgers.ts";
+} from "../../test/agents/ledgers.ts";
 import { submitAcceptedTask, countStatuses } from "../../test/market.ts";
-import { createRotation } from "../../test/rotation.ts";
+import { createRotation } from "../../test/agents/rotation.ts";
 import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const GOAL = "goal-1";

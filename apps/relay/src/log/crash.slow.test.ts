@@ -7,7 +7,7 @@ import { computeRoot, hashTag, parseCheckpoint, parseLogEntry } from "@agent/tra
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { readBesideRelay } from "../../test/engine/stored.ts";
 import { createLoadAgents, requestJson, runLoad } from "../../test/load.ts";
-import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
+import { endRelays, minimalEnv, startRelay } from "../../test/processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 import { listEntriesAfter } from "./entries/entry-store.ts";
 import { findEntries, getArtifactHash } from "./entries/find-entries.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { appendHashes, beginLog, hashOf } from "../../test/log-segments.ts";
-import { openMigrated } from "../../test/migrated-storage.ts";
+import { appendHashes, beginLog, hashOf } from "../../test/stored/log-segments.ts";
+import { openMigrated } from "../../test/stored/migrated-storage.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import type { Reader, Storage } from "../storage/storage.ts";
 import { proveArtifact } from "./prove.ts";

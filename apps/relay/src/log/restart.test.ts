@@ -16,7 +16,7 @@ import { backUpStored, restoreStored } from "../../test/engine/backup.ts";
 import { toEnginePlace } from "../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { askWitness, createModelLog, witnessEnv } from "../../test/witness.ts";
+import { askWitness, createModelLog, witnessEnv } from "../../test/agents/witness.ts";
 import { commands, type CommandInput } from "../database-commands.ts";
 
 let folder: string;

@@ -7,9 +7,9 @@ import {
   openPairing,
   createPairedDevice,
   type PairingSession,
-} from "../../test/pairing.ts";
+} from "../../test/agents/pairing.ts";
 import { submitAcceptedTask, createSeller } from "../../test/market.ts";
-import { createRotation } from "../../test/rotation.ts";
+import { createRotation } from "../../test/agents/rotation.ts";
 import {
   createReceipt,
   startTestRelay,

@@ -7,7 +7,7 @@ import {
   sendEvent,
   startFakeProcessor,
   type FakeProcessor,
-} from "../../test/card-processor.ts";
+} from "../../test/payments/card-processor.ts";
 import { expectConsistentBooks } from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 

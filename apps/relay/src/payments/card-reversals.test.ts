@@ -10,7 +10,7 @@ import {
   payByCard,
   createRefundEvent,
   sendEvent,
-} from "../../test/card-processor.ts";
+} from "../../test/payments/card-processor.ts";
 import {
   submitAcceptedTask,
   expectConsistentBooks,

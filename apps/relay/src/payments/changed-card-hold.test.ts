@@ -9,7 +9,7 @@ import {
   createRefundEvent,
   payByCard,
   sendEvent,
-} from "../../test/card-processor.ts";
+} from "../../test/payments/card-processor.ts";
 import { expectConsistentBooks } from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 

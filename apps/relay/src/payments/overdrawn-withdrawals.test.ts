@@ -1,9 +1,14 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { cardEnv, createDisputeEvent, payByCard, sendEvent } from "../../test/card-processor.ts";
+import {
+  cardEnv,
+  createDisputeEvent,
+  payByCard,
+  sendEvent,
+} from "../../test/payments/card-processor.ts";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import { createBuyer, expectConsistentBooks } from "../../test/market.ts";
-import { runCommand } from "../../test/operator-command.ts";
+import { runCommand } from "../../test/processes/operator-command.ts";
 
 const WEEK_MS = 604_800_000;
 const ADMIN_PATH = "/api/v1/admin/withdrawals";

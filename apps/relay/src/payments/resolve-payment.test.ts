@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openEditedRelay, type EditedRelay } from "../../test/edited-relay.ts";
+import { openEditedRelay, type EditedRelay } from "../../test/stored/edited-relay.ts";
 import { expectConsistentBooks } from "../../test/market.ts";
 
 let scene: EditedRelay;

@@ -17,12 +17,12 @@ import {
   countStatuses,
 } from "../../test/market.ts";
 import { OPERATOR_TOKEN, startTestRelay } from "../../test/test-relay.ts";
-import { PAY_TO, startLocalFacilitator, x402Env } from "../../test/x402-facilitator.ts";
+import { PAY_TO, startLocalFacilitator, x402Env } from "../../test/payments/x402-facilitator.ts";
 import {
   openX402Fixture,
   waitForPaymentRequest,
   type X402Fixture,
-} from "../../test/x402-fixture.ts";
+} from "../../test/payments/x402-fixture.ts";
 
 let s: X402Fixture;
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabaseOf } from "../../test/engine/database-of-path.ts";
 import { startNetworkProxy } from "../../test/cluster/network-proxy.ts";
 import { getServer, onlyOn } from "../../test/engine/engine.ts";
-import { systemRuntime } from "../../test/system-runtime.ts";
+import { systemRuntime } from "../../test/processes/system-runtime.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open-storage.ts";
 import { packHints } from "../storage/postgres/hint-channel.ts";

@@ -4,7 +4,7 @@ import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabaseOf } from "../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
-import { systemRuntime } from "../../test/system-runtime.ts";
+import { systemRuntime } from "../../test/processes/system-runtime.ts";
 import { createLog } from "../observability/log.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open-storage.ts";

@@ -4,7 +4,7 @@ import { runStatement } from "@agent/test-postgres";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabaseOf } from "../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
-import { systemRuntime } from "../../test/system-runtime.ts";
+import { systemRuntime } from "../../test/processes/system-runtime.ts";
 import { createLog } from "../observability/log.ts";
 import { createConnections, type Connection } from "../realtime/connections.ts";
 import { migrations } from "../storage/migrations/index.ts";

@@ -3,7 +3,7 @@ import { limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabaseOf } from "../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
-import { systemRuntime } from "../../test/system-runtime.ts";
+import { systemRuntime } from "../../test/processes/system-runtime.ts";
 import { createSharedPendingPeers } from "../federation/peering/pending-peer-store.ts";
 import { createSharedCodeTracker } from "../pairing/failed-code-tracker.ts";
 import { migrations } from "../storage/migrations/index.ts";

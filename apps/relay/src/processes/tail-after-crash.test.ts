@@ -2,7 +2,7 @@ import { createDatabase, runStatement, startPostgres } from "@agent/test-postgre
 import { Client } from "pg";
 import { expect, test } from "vitest";
 import { onlyOn } from "../../test/engine/engine.ts";
-import { systemRuntime } from "../../test/system-runtime.ts";
+import { systemRuntime } from "../../test/processes/system-runtime.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open-storage.ts";
 import {

@@ -1,7 +1,7 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { putListing, createSeller } from "../../test/market.ts";
-import { startNetwork, type TestSite } from "../../test/network.ts";
+import { startNetwork, type TestSite } from "../../test/network/network.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;

@@ -3,10 +3,10 @@ import { hashReceipt } from "@agent/receipts";
 import type { TestAgent } from "@agent/testkit";
 import type { AgentEvent, AuditEntry, Goal, Message, Plan } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createLedger, ledgerPath, manifestPath, storeLedger } from "../../test/ledgers.ts";
+import { createLedger, ledgerPath, manifestPath, storeLedger } from "../../test/agents/ledgers.ts";
 import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
-import { createPairedDevice } from "../../test/pairing.ts";
-import { createRotation } from "../../test/rotation.ts";
+import { createPairedDevice } from "../../test/agents/pairing.ts";
+import { createRotation } from "../../test/agents/rotation.ts";
 import {
   createReceipt,
   startTestRelay,

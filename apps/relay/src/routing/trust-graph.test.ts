@@ -3,7 +3,7 @@ import { findRoutes, type Routes } from "@agent/routing-semiring";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrations } from "../storage/migrations/index.ts";
-import { openMigrated } from "../../test/migrated-storage.ts";
+import { openMigrated } from "../../test/stored/migrated-storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED, UNKNOWN } from "../trust/levels.ts";

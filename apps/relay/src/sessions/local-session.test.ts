@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
+import { endRelays, minimalEnv, startRelay } from "../../test/processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
 let url: string;

@@ -10,7 +10,7 @@ import {
   openSession,
   renewSession,
   toConsole,
-} from "../../test/console-session.ts";
+} from "../../test/agents/console-session.ts";
 import { federated } from "../../test/contract/operator/federation.ts";
 import { buildPath, samples } from "../../test/contract/samples.ts";
 import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";

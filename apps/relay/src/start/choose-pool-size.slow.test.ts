@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { createToken } from "@agent/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { createLoadAgents, requestJson } from "../../test/load.ts";
-import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
+import { endRelays, minimalEnv, startRelay } from "../../test/processes/relay-process.ts";
 import { choosePoolSize } from "./choose-pool-size.ts";
 
 afterEach(endRelays);

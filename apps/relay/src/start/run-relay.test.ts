@@ -2,7 +2,7 @@ import { createManualClock, createSeededRandom, findFreePort } from "@agent/test
 import { expect, test } from "vitest";
 import { readConfig } from "../config/read-config.ts";
 import { createLog } from "../observability/log.ts";
-import { minimalEnv } from "../../test/relay-process.ts";
+import { minimalEnv } from "../../test/processes/relay-process.ts";
 import { runRelay } from "./run-relay.ts";
 
 test("a relay that is ready ends a signal with a drain, also while it still starts", async () => {

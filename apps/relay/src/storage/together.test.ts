@@ -17,8 +17,8 @@ import { insertTask } from "../tasks/store.ts";
 import { decrementOpenTasks, incrementOpenTasks } from "../tasks/submission/task-quota-store.ts";
 import { findTrustPair } from "../trust/pair-store.ts";
 import { saveTrustChange } from "../trust/save-trust-change.ts";
-import { openMigrated } from "../../test/migrated-storage.ts";
-import { createTaskRow } from "../../test/task-row.ts";
+import { openMigrated } from "../../test/stored/migrated-storage.ts";
+import { createTaskRow } from "../../test/stored/task-row.ts";
 
 const NOW = 1_700_000_000_000;
 const AGENTS = ["a", "b", "c"] as const;

@@ -13,7 +13,7 @@ import {
   startSessionEndpoint,
   textResult,
   type Endpoint,
-} from "../../test/endpoint.ts";
+} from "../../test/network/endpoint.ts";
 import {
   createBuyer,
   submitAcceptedTask,

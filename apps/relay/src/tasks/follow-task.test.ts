@@ -2,7 +2,7 @@ import { createRelayClient, followTask, type FollowTaskOptions } from "@agent/cl
 import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { Received, TaskEvent } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startTruncatingProxy } from "../../test/truncating-proxy.ts";
+import { startTruncatingProxy } from "../../test/network/truncating-proxy.ts";
 import { settleEventLoop, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import {
   createBuyer,

@@ -2,7 +2,12 @@ import type { ExecutionReceipt } from "@agent/receipts";
 import { createReceipt, type TestAgent } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createLedger, ledgerPath, storeLedger, createTimeline } from "../../test/ledgers.ts";
+import {
+  createLedger,
+  ledgerPath,
+  storeLedger,
+  createTimeline,
+} from "../../test/agents/ledgers.ts";
 import {
   createBuyer,
   submitAcceptedTask,
@@ -10,8 +15,8 @@ import {
   createSeller,
   type Delegation,
 } from "../../test/market.ts";
-import { createPairedDevice } from "../../test/pairing.ts";
-import { rotationRoutes, createRotation } from "../../test/rotation.ts";
+import { createPairedDevice } from "../../test/agents/pairing.ts";
+import { rotationRoutes, createRotation } from "../../test/agents/rotation.ts";
 import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const MINUTE_MS = 60_000;

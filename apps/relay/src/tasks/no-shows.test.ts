@@ -12,7 +12,7 @@ import {
   type Device,
   type ServedRelay,
 } from "../../test/devices.ts";
-import { startMcpEndpoint, registerEndpoint } from "../../test/endpoint.ts";
+import { startMcpEndpoint, registerEndpoint } from "../../test/network/endpoint.ts";
 import {
   createBuyer,
   submitAcceptedTask,
@@ -23,7 +23,7 @@ import {
   type Delegation,
 } from "../../test/market.ts";
 import { copyStored } from "../../test/engine/stored.ts";
-import { waitUntil } from "../../test/network.ts";
+import { waitUntil } from "../../test/network/network.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: ServedRelay;

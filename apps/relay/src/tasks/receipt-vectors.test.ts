@@ -12,13 +12,13 @@ import {
 } from "@agent/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectConsistentBooks, getAgentStates } from "../../test/market.ts";
-import { createTaskRow } from "../../test/task-row.ts";
+import { createTaskRow } from "../../test/stored/task-row.ts";
 import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { reserveHold } from "../budget/reserve-hold.ts";
 import { postMovement } from "../budget/post-movement.ts";
 import { newId } from "../runtime.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { openMigrated } from "../../test/migrated-storage.ts";
+import { openMigrated } from "../../test/stored/migrated-storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { acquireTaskSlot } from "./submission/task-quota.ts";
 import { insertTask } from "./store.ts";

@@ -1,10 +1,10 @@
 import { asMicro, ZERO } from "@agent/budget";
 import { canEndTask, type EndedBy } from "@agent/federation-protocol/forwarding";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createTaskRow } from "../../test/task-row.ts";
+import { createTaskRow } from "../../test/stored/task-row.ts";
 import { peerClaimRef } from "../federation/peer-ref.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { openMigrated } from "../../test/migrated-storage.ts";
+import { openMigrated } from "../../test/stored/migrated-storage.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { markInvalidSignature, cancelPending, findTask, insertTask } from "./store.ts";

@@ -10,7 +10,7 @@ import {
   submitTask,
   type Delegation,
 } from "../../test/market.ts";
-import { issueToken } from "../../test/delegation-tokens.ts";
+import { issueToken } from "../../test/agents/delegation-tokens.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;

@@ -1,9 +1,9 @@
 import type { TestAgent } from "@agent/testkit";
 import type { DiscoveryEntry, MarketCandidate } from "@agent/wire";
 import { afterEach, describe, expect, test } from "vitest";
-import { bootstrapWithProof, createAgentWithKeyOf } from "../../test/key-proof.ts";
+import { bootstrapWithProof, createAgentWithKeyOf } from "../../test/agents/key-proof.ts";
 import { createReputationMarket, type ReputationMarket } from "../../test/reputation-market.ts";
-import { createRotation } from "../../test/rotation.ts";
+import { createRotation } from "../../test/agents/rotation.ts";
 
 let m: ReputationMarket;
 afterEach(() => m.close());

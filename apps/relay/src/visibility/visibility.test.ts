@@ -1,7 +1,7 @@
 import type { TestAgent } from "@agent/testkit";
 import type { MarketCandidate, Visibility } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startHttpEndpoint, type Endpoint } from "../../test/endpoint.ts";
+import { startHttpEndpoint, type Endpoint } from "../../test/network/endpoint.ts";
 import { createBuyer, submitAcceptedTask, putListing, createSeller } from "../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { suggestCapability } from "./suggest-capability.ts";

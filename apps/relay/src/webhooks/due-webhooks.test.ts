@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import Sqlite from "better-sqlite3";
 import { onlyOn } from "../../test/engine/engine.ts";
-import { openMigrated } from "../../test/migrated-storage.ts";
+import { openMigrated } from "../../test/stored/migrated-storage.ts";
 import { migrate } from "../storage/database/migrate.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import type { Storage } from "../storage/storage.ts";

@@ -4,7 +4,7 @@ import type { TestAgent } from "@agent/testkit";
 import type { Webhook } from "@agent/wire";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createRevocationSql, openEditedRelay } from "../../test/edited-relay.ts";
+import { createRevocationSql, openEditedRelay } from "../../test/stored/edited-relay.ts";
 import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 

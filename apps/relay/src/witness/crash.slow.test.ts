@@ -6,10 +6,12 @@ import { sha256Hex } from "@agent/crypto";
 import { formatAddCheckpoint, parseCheckpoint, proveConsistency } from "@agent/transparency";
 import type { ModelLog } from "@agent/transparency/model-log";
 import { afterAll, afterEach, expect, test } from "vitest";
-import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
-import { createModelLog, witnessEnv } from "../../test/witness.ts";
+import { endRelays, minimalEnv, startRelay } from "../../test/processes/relay-process.ts";
+import { createModelLog, witnessEnv } from "../../test/agents/witness.ts";
 
-const killed = fileURLToPath(new URL("../../test/killed-witness-process.ts", import.meta.url));
+const killed = fileURLToPath(
+  new URL("../../test/processes/killed-witness-process.ts", import.meta.url),
+);
 const folder = mkdtempSync(join(tmpdir(), "witness-crash-"));
 afterEach(endRelays);
 afterAll(() => rmSync(folder, { recursive: true }));

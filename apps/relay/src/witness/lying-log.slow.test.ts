@@ -9,17 +9,19 @@ import { openCheckpoint, parseVerifierKey } from "@agent/transparency";
 import { verifyArtifact } from "@agent/verify";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { createLoadAgents, requestJson, runLoad, type LoadAgents } from "../../test/load.ts";
-import { waitUntil } from "../../test/network.ts";
+import { waitUntil } from "../../test/network/network.ts";
 import {
   endRelays,
   minimalEnv,
   parseLogLines,
   startRelay,
   type RelayProcess,
-} from "../../test/relay-process.ts";
+} from "../../test/processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
-const liar = fileURLToPath(new URL("../../test/edited-relay-process.ts", import.meta.url));
+const liar = fileURLToPath(
+  new URL("../../test/processes/edited-relay-process.ts", import.meta.url),
+);
 const folder = mkdtempSync(join(tmpdir(), "lying-log-"));
 const AGENT_DB_PATH = join(folder, "relay.db");
 afterEach(endRelays);

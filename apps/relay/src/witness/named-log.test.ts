@@ -6,10 +6,10 @@ import { ModelLog } from "@agent/transparency/model-log";
 import { createManualClock, type ManualClock } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { federated } from "../../test/contract/operator/federation.ts";
-import { createFakePeer } from "../../test/fake-peer.ts";
-import { startListeningPeer } from "../../test/listening-peer.ts";
+import { createFakePeer } from "../../test/network/fake-peer.ts";
+import { startListeningPeer } from "../../test/network/listening-peer.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { askWitness, createModelLog, witnessEnv } from "../../test/witness.ts";
+import { askWitness, createModelLog, witnessEnv } from "../../test/agents/witness.ts";
 
 const log = createModelLog(20);
 const claimed = new ModelLog(3, { origin: log.keys.origin });

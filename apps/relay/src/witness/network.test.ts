@@ -7,11 +7,11 @@ import {
 import { ModelLog } from "@agent/transparency/model-log";
 import { afterEach, describe, expect, test } from "vitest";
 import { federated } from "../../test/contract/operator/federation.ts";
-import { createFakePeer } from "../../test/fake-peer.ts";
-import { startListeningPeer } from "../../test/listening-peer.ts";
-import { advanceUntil, startNetwork, type TestSite } from "../../test/network.ts";
+import { createFakePeer } from "../../test/network/fake-peer.ts";
+import { startListeningPeer } from "../../test/network/listening-peer.ts";
+import { advanceUntil, startNetwork, type TestSite } from "../../test/network/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { askWitness, createModelLog, witnessEnv } from "../../test/witness.ts";
+import { askWitness, createModelLog, witnessEnv } from "../../test/agents/witness.ts";
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { formatAddCheckpoint, proveConsistency } from "@agent/transparency";
 import type { ModelLog } from "@agent/transparency/model-log";
 import { afterEach, describe, expect, test } from "vitest";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { askWitness, createModelLog, witnessEnv } from "../../test/witness.ts";
+import { askWitness, createModelLog, witnessEnv } from "../../test/agents/witness.ts";
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -6,7 +6,12 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openDatabaseOf } from "../engine/database-of-path.ts";
 import { onlyOn } from "../engine/engine.ts";
 import { createLoadAgents, requestJson, type LoadAgents } from "../load.ts";
-import { endRelays, minimalEnv, startRelay, type RelayProcess } from "../relay-process.ts";
+import {
+  endRelays,
+  minimalEnv,
+  startRelay,
+  type RelayProcess,
+} from "../processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 import { listenAsDevice, type Device } from "./listen-as-device.ts";
 import { startNetworkProxy, type NetworkProxy } from "./network-proxy.ts";

@@ -17,8 +17,13 @@ import {
   requestUntilAnswered,
   runLoad,
 } from "../load.ts";
-import { endRelays, minimalEnv, startRelay, type RelayProcess } from "../relay-process.ts";
-import { readStoredSums } from "../stored-sums.ts";
+import {
+  endRelays,
+  minimalEnv,
+  startRelay,
+  type RelayProcess,
+} from "../processes/relay-process.ts";
+import { readStoredSums } from "../stored/stored-sums.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 
 const DATABASE = "relay";

@@ -5,7 +5,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getServer, onlyOn } from "../engine/engine.ts";
 import { openDatabaseOf } from "../engine/database-of-path.ts";
 import { createLoadAgents, listMissing, requestJson, runLoad, type LoadAgents } from "../load.ts";
-import { endRelays, minimalEnv, startRelay, type RelayProcess } from "../relay-process.ts";
+import {
+  endRelays,
+  minimalEnv,
+  startRelay,
+  type RelayProcess,
+} from "../processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 import { listenAsDevice } from "./listen-as-device.ts";
 import { START_LOCK } from "../../src/storage/postgres/open-postgres.ts";

@@ -1,10 +1,10 @@
 import { createSeededRandom, createTestAgent } from "@agent/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { requestApproval, useApproval, voteOn } from "../approvals.ts";
+import { requestApproval, useApproval, voteOn } from "../agents/approvals.ts";
 import { federated } from "../contract/operator/federation.ts";
 import { onlyOn } from "../engine/engine.ts";
-import { createFakePeer, type PeerOfFake } from "../fake-peer.ts";
-import { claimPairing, openPairing } from "../pairing.ts";
+import { createFakePeer, type PeerOfFake } from "../network/fake-peer.ts";
+import { claimPairing, openPairing } from "../agents/pairing.ts";
 import type { Reply, TestRelay } from "../test-relay.ts";
 import { call, startCluster, type Cluster, type Member } from "./start-cluster.ts";
 

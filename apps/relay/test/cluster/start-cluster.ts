@@ -11,7 +11,7 @@ import type { Migration } from "../../src/storage/database/migrate.ts";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import { openStorage } from "../../src/storage/open-storage.ts";
 import { openDatabaseOf } from "../engine/database-of-path.ts";
-import { minimalEnv } from "../relay-process.ts";
+import { minimalEnv } from "../processes/relay-process.ts";
 import { OPERATOR_TOKEN, type Reply } from "../test-relay.ts";
 
 /** The real clock, timers and randomness; while it is paused, a process does not see that time passes. */

@@ -8,7 +8,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabaseOf } from "../engine/database-of-path.ts";
 import { onlyOn } from "../engine/engine.ts";
 import { createLoadAgents, listMissing, requestJson, runLoad, type LoadAgents } from "../load.ts";
-import { endRelays, minimalEnv, startRelay, type RelayProcess } from "../relay-process.ts";
+import {
+  endRelays,
+  minimalEnv,
+  startRelay,
+  type RelayProcess,
+} from "../processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 import { startMember, type Member } from "./start-cluster.ts";
 import { startHook, type Hook } from "./start-hook.ts";

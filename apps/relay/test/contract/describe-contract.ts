@@ -1,7 +1,7 @@
 import { errors, listImpliedRefusals, type Code, type Issue, type Operation } from "@agent/wire";
 import * as v from "valibot";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { carrier, type Carrier } from "../carrier.ts";
+import { carrier, type Carrier } from "../network/carrier.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
 import { contract } from "./contract.ts";
 import { impliedRefusalCases, openImpliedRelays, type ImpliedRelays } from "./implied.ts";

@@ -2,7 +2,7 @@ import { mintToken } from "@agent/client";
 import type { TestAgent } from "@agent/testkit";
 import { isScopeGranted, limits, scopes, type Code, type Operation } from "@agent/wire";
 import { StorageUnavailable } from "../../src/storage/storage.ts";
-import { openEditedRelay, createRevocationSql, type EditedRelay } from "../edited-relay.ts";
+import { openEditedRelay, createRevocationSql, type EditedRelay } from "../stored/edited-relay.ts";
 import {
   OPERATOR_TOKEN,
   processCount,
@@ -11,9 +11,9 @@ import {
   type RequestOptions,
   type TestRelay,
 } from "../test-relay.ts";
-import { createFakePeer, type FakePeer } from "../fake-peer.ts";
-import { consoleEnv, openConsole } from "../console-session.ts";
-import { createDisplacedAgent } from "../key-proof.ts";
+import { createFakePeer, type FakePeer } from "../network/fake-peer.ts";
+import { consoleEnv, openConsole } from "../agents/console-session.ts";
+import { createDisplacedAgent } from "../agents/key-proof.ts";
 import { federated } from "./operator/federation.ts";
 import { buildPath, samples, UNKNOWN_ID } from "./samples.ts";
 import { throwingRelay } from "./throwing-relay.ts";

@@ -1,6 +1,10 @@
 import type { TestAgent } from "@agent/testkit";
 import type { Operation } from "@agent/wire";
-import { openEditedRelay, openRelayOnEditedFile, type EditedRelay } from "../edited-relay.ts";
+import {
+  openEditedRelay,
+  openRelayOnEditedFile,
+  type EditedRelay,
+} from "../stored/edited-relay.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
 import type { OperationName, Operations } from "../../src/operations.ts";
 

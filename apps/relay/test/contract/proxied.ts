@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import type { Carrier } from "../carrier.ts";
-import { startValidatingProxy, type ValidatingProxy } from "../validating-proxy.ts";
+import type { Carrier } from "../network/carrier.ts";
+import { startValidatingProxy, type ValidatingProxy } from "../network/validating-proxy.ts";
 
 /** Creates one validating proxy for the tests of a file. */
 export function createProxyCarrier(): Carrier {

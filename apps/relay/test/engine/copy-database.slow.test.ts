@@ -11,7 +11,7 @@ import { copyDatabase } from "../../src/storage/copying/copy-database.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
 import { openStorage, type DatabaseLocation } from "../../src/storage/open-storage.ts";
 import { createLoadAgents, listMissing, requestJson, runLoad, type LoadAgents } from "../load.ts";
-import { endRelays, minimalEnv, startRelay } from "../relay-process.ts";
+import { endRelays, minimalEnv, startRelay } from "../processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 import { openDatabaseOf } from "./database-of-path.ts";
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { dropDatabase, openConnection, runStatement } from "@agent/test-postgres";
 import Sqlite from "better-sqlite3";
-import { damageTable } from "../damaged-database.ts";
+import { damageTable } from "../stored/damaged-database.ts";
 import { readDatabase } from "../../src/storage/database/read-database.ts";
 import type { Query, Reader } from "../../src/storage/storage.ts";
 import { openDatabaseOf, toUrl } from "./database-of-path.ts";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import { openStorage, type OpenOptions } from "../../src/storage/open-storage.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { systemRuntime } from "../system-runtime.ts";
+import { systemRuntime } from "../processes/system-runtime.ts";
 import { runMoneyModel } from "./run-money-model.ts";
 
 const [engine = "", operations = "1000000", seed = "1", processes = "1"] = process.argv.slice(2);

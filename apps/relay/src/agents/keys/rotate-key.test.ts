@@ -19,7 +19,7 @@ import {
   createRotation,
   type RotationRoute,
   type Rotation,
-} from "../../../test/rotation.ts";
+} from "../../../test/agents/rotation.ts";
 import { createReceipt } from "../../../test/test-relay.ts";
 
 let t: ServedRelay;

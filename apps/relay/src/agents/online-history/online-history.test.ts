@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestAgent } from "@agent/testkit";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { DAY_MS, startJumpingRelay } from "../../../test/clock-jump-relay.ts";
+import { DAY_MS, startJumpingRelay } from "../../../test/processes/clock-jump-relay.ts";
 import { serveTestRelay } from "../../../test/devices.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 import { AWAKE_MS } from "../discovery/freshness.ts";

@@ -1,7 +1,7 @@
 import { limits } from "@agent/wire";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openMigrated } from "../../../test/migrated-storage.ts";
+import { openMigrated } from "../../../test/stored/migrated-storage.ts";
 import { migrations } from "../../storage/migrations/index.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { MAX_GAP_MS, MAX_MISS_MS } from "./decide-span.ts";

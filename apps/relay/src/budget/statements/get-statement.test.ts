@@ -3,7 +3,7 @@ import type { Statement } from "@agent/wire";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createBuyer, submitAcceptedTask, createSeller } from "../../../test/market.ts";
-import { DAY_MS, startJumpingRelay } from "../../../test/clock-jump-relay.ts";
+import { DAY_MS, startJumpingRelay } from "../../../test/processes/clock-jump-relay.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 
 let t: TestRelay;

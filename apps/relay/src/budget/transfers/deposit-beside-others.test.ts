@@ -5,7 +5,7 @@ import { openConnection } from "@agent/test-postgres";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openDatabaseOf } from "../../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../../test/engine/engine.ts";
-import { openMigrated } from "../../../test/migrated-storage.ts";
+import { openMigrated } from "../../../test/stored/migrated-storage.ts";
 import { loadFreezer } from "../../admin/freeze.ts";
 import { loadRelayIdentity, type RelayIdentity } from "../../identity/relay-identity.ts";
 import { migrations } from "../../storage/migrations/index.ts";

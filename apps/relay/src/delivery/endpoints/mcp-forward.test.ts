@@ -4,7 +4,7 @@ import type { TestAgent } from "@agent/testkit";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { issueToken } from "../../../test/delegation-tokens.ts";
+import { issueToken } from "../../../test/agents/delegation-tokens.ts";
 import {
   startHttpEndpoint,
   startMcpEndpoint,
@@ -13,7 +13,7 @@ import {
   textResult,
   type Endpoint,
   type TaskArguments,
-} from "../../../test/endpoint.ts";
+} from "../../../test/network/endpoint.ts";
 import {
   createBuyer,
   submitAcceptedTask,

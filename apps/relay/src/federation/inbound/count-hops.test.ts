@@ -2,13 +2,13 @@ import { hexToBytes, uuidV7, verifyJson } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { federated, relayTask } from "../../../test/contract/operator/federation.ts";
-import { createFakePeer, type FakePeer } from "../../../test/fake-peer.ts";
+import { createFakePeer, type FakePeer } from "../../../test/network/fake-peer.ts";
 import {
   getReconciliation,
   startNetwork,
   waitUntil,
   type TestSite,
-} from "../../../test/network.ts";
+} from "../../../test/network/network.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 
 const pathOf = (...relays: readonly string[]) => ({

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { DAY_MS, startJumpingRelay, type JumpingRelay } from "../../../test/clock-jump-relay.ts";
+import {
+  DAY_MS,
+  startJumpingRelay,
+  type JumpingRelay,
+} from "../../../test/processes/clock-jump-relay.ts";
 import { federated, forwardTaskToPeer } from "../../../test/contract/operator/federation.ts";
 
 let t: JumpingRelay;

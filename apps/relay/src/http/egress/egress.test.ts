@@ -5,7 +5,7 @@ import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, expectTypeOf, test } from "vitest";
-import { systemRuntime } from "../../../test/system-runtime.ts";
+import { systemRuntime } from "../../../test/processes/system-runtime.ts";
 import {
   createEgress,
   type Egress,

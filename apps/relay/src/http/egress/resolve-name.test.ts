@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
-import { systemRuntime } from "../../../test/system-runtime.ts";
+import { systemRuntime } from "../../../test/processes/system-runtime.ts";
 import { createEgress } from "./egress.ts";
 import {
   createNameResolver,

@@ -2,7 +2,7 @@ import { canonicalize, sha256Hex } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { approvalsPath } from "../../../test/approvals.ts";
+import { approvalsPath } from "../../../test/agents/approvals.ts";
 import { createBuyer, submitAcceptedTask } from "../../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 

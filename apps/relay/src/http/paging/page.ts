@@ -35,7 +35,7 @@ interface PageResult<Row> {
   readonly next_cursor: string | null;
 }
 
-interface PageAnswer<Shown> {
+export interface PageAnswer<Shown> {
   readonly ok: true;
   readonly status: 200;
   readonly body: Shown & { readonly next_cursor: string | null };

@@ -1,6 +1,6 @@
 import { createReceipt, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { issueToken } from "../../../test/delegation-tokens.ts";
+import { issueToken } from "../../../test/agents/delegation-tokens.ts";
 import {
   beginCase,
   beginDispute,

@@ -12,7 +12,7 @@ import {
   passDeadline,
   ruleAsOperator,
 } from "../../../test/inspections.ts";
-import { createRotation } from "../../../test/rotation.ts";
+import { createRotation } from "../../../test/agents/rotation.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 
 let t: TestRelay;

@@ -8,7 +8,7 @@ import {
   type Parties,
   signVerdict,
 } from "../../../test/inspections.ts";
-import { createPairedDevice } from "../../../test/pairing.ts";
+import { createPairedDevice } from "../../../test/agents/pairing.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 
 let t: TestRelay;

@@ -1,6 +1,6 @@
 import { verifyArtifact } from "@agent/verify";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readLogEntries } from "../../../test/log-entries.ts";
+import { readLogEntries } from "../../../test/stored/log-entries.ts";
 import {
   beginCase,
   beginDispute,
@@ -11,8 +11,8 @@ import {
   signDecision,
   signVerdict,
 } from "../../../test/inspections.ts";
-import { createPairedDevice } from "../../../test/pairing.ts";
-import { createRotation } from "../../../test/rotation.ts";
+import { createPairedDevice } from "../../../test/agents/pairing.ts";
+import { createRotation } from "../../../test/agents/rotation.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 
 let t: TestRelay;

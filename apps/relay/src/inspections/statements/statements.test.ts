@@ -16,7 +16,7 @@ import {
   signVerdict,
 } from "../../../test/inspections.ts";
 import { expectConsistentBooks, getAgentStates } from "../../../test/market.ts";
-import { createRotation } from "../../../test/rotation.ts";
+import { createRotation } from "../../../test/agents/rotation.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 
 let t: TestRelay;

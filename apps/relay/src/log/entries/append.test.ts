@@ -7,19 +7,19 @@ import {
   readLogEntries,
   tagOf,
   unsignedHashOf,
-} from "../../../test/log-entries.ts";
-import { bootstrapWithProof, createAgentWithKeyOf } from "../../../test/key-proof.ts";
+} from "../../../test/stored/log-entries.ts";
+import { bootstrapWithProof, createAgentWithKeyOf } from "../../../test/agents/key-proof.ts";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../../test/market.ts";
-import { openMigrated } from "../../../test/migrated-storage.ts";
+import { openMigrated } from "../../../test/stored/migrated-storage.ts";
 import {
   advanceUntil,
   closeSites,
   completeTask,
   startTwoSites,
   waitForTask,
-} from "../../../test/network.ts";
-import { claimPairing, createPairedDevice, openPairing } from "../../../test/pairing.ts";
-import { createRotation, rotationRoutes } from "../../../test/rotation.ts";
+} from "../../../test/network/network.ts";
+import { claimPairing, createPairedDevice, openPairing } from "../../../test/agents/pairing.ts";
+import { createRotation, rotationRoutes } from "../../../test/agents/rotation.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 import { migrations } from "../../storage/migrations/index.ts";
 import type { Storage } from "../../storage/storage.ts";

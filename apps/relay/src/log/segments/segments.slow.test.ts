@@ -9,8 +9,13 @@ import { fileURLToPath } from "node:url";
 import { createSeededRandom, type SeededRandom } from "@agent/testkit";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { toEngineEnv } from "../../../test/engine/database-of-path.ts";
-import { appendHashes, appendSegment, beginLog, hashOf } from "../../../test/log-segments.ts";
-import { openMigrated } from "../../../test/migrated-storage.ts";
+import {
+  appendHashes,
+  appendSegment,
+  beginLog,
+  hashOf,
+} from "../../../test/stored/log-segments.ts";
+import { openMigrated } from "../../../test/stored/migrated-storage.ts";
 import { logSegments } from "../../storage/migrations/051-log-segments.ts";
 import { migrations } from "../../storage/migrations/index.ts";
 import { compile, param, queryBuilder, sql } from "../../storage/queries/compiled-query.ts";
@@ -135,7 +140,9 @@ test.each([1, 2, 3])(
 
 /** Runs the process that merges without end, and kills it after a number of its steps. */
 async function killMerging(path: string, steps: number): Promise<void> {
-  const program = fileURLToPath(new URL("../../../test/merging-process.ts", import.meta.url));
+  const program = fileURLToPath(
+    new URL("../../../test/processes/merging-process.ts", import.meta.url),
+  );
   const child = spawn(process.execPath, ["--conditions=agent-source", program], {
     env: { ...process.env, ...toEngineEnv({ AGENT_DB_PATH: path }) },
     stdio: ["ignore", "pipe", "inherit"],

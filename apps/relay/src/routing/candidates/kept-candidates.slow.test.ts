@@ -7,7 +7,7 @@ import type { TestAgent } from "@agent/testkit";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { serveTestRelay, type Device, type ServedRelay } from "../../../test/devices.ts";
-import { openEditedRelay } from "../../../test/edited-relay.ts";
+import { openEditedRelay } from "../../../test/stored/edited-relay.ts";
 import { editStored, openStoredRows, type StoredRows } from "../../../test/engine/stored.ts";
 import { createBuyer, putListing, submitAcceptedTask, submitTask } from "../../../test/market.ts";
 import {
@@ -15,7 +15,7 @@ import {
   loadCandidates,
   rankFromRows,
 } from "../../../test/straightforward-ranking.ts";
-import { openMigrated } from "../../../test/migrated-storage.ts";
+import { openMigrated } from "../../../test/stored/migrated-storage.ts";
 import { createReceipt, startTestRelay } from "../../../test/test-relay.ts";
 import { createConnections } from "../../realtime/connections.ts";
 import { migrations } from "../../storage/migrations/index.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { damageTable, fillDatabase } from "../../../test/damaged-database.ts";
+import { damageTable, fillDatabase } from "../../../test/stored/damaged-database.ts";
 import { onlyOn } from "../../../test/engine/engine.ts";
 import {
   endRelays,
@@ -11,7 +11,7 @@ import {
   parseLogLines,
   startRelay,
   type RelayProcess,
-} from "../../../test/relay-process.ts";
+} from "../../../test/processes/relay-process.ts";
 import { OPERATOR_TOKEN } from "../../../test/test-relay.ts";
 import { migrations } from "../migrations/index.ts";
 import { openStorage } from "../open-storage.ts";

@@ -4,7 +4,7 @@ import { runStatement } from "@agent/test-postgres";
 import { expect, test } from "vitest";
 import { openDatabaseOf } from "../../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../../test/engine/engine.ts";
-import { systemRuntime } from "../../../test/system-runtime.ts";
+import { systemRuntime } from "../../../test/processes/system-runtime.ts";
 import { migrations } from "../migrations/index.ts";
 import { openStorage } from "../open-storage.ts";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createDatabase, dropDatabase, runStatement } from "@agent/test-postgres";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getServer, onlyOn } from "../../../test/engine/engine.ts";
-import { systemRuntime } from "../../../test/system-runtime.ts";
+import { systemRuntime } from "../../../test/processes/system-runtime.ts";
 import type { Migration } from "../database/migrate.ts";
 import { openStorage } from "../open-storage.ts";
 import { compile, param, sql } from "../queries/compiled-query.ts";

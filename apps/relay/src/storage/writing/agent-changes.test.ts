@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openMigrated } from "../../../test/migrated-storage.ts";
+import { openMigrated } from "../../../test/stored/migrated-storage.ts";
 import { migrations } from "../migrations/index.ts";
 import { compile, param, params, queryBuilder, sql } from "../queries/compiled-query.ts";
 import { findAgentParameter, type ChangedAgents } from "./agent-changes.ts";

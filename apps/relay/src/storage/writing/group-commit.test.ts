@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { onlyOn } from "../../../test/engine/engine.ts";
 import { removeStored } from "../../../test/engine/stored.ts";
-import { openMigrated } from "../../../test/migrated-storage.ts";
+import { openMigrated } from "../../../test/stored/migrated-storage.ts";
 import type { CommitUnit } from "./batch-runner.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
 import { openStorage } from "../open-storage.ts";

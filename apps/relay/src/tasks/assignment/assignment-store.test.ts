@@ -1,8 +1,8 @@
 import { asMicro } from "@agent/budget";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createTaskRow } from "../../../test/task-row.ts";
+import { createTaskRow } from "../../../test/stored/task-row.ts";
 import { migrations } from "../../storage/migrations/index.ts";
-import { openMigrated } from "../../../test/migrated-storage.ts";
+import { openMigrated } from "../../../test/stored/migrated-storage.ts";
 import { queryBuilder, param, params, compile } from "../../storage/queries/compiled-query.ts";
 import type { Storage, Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";

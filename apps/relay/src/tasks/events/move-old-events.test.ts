@@ -1,6 +1,10 @@
 import { afterEach, expect, test } from "vitest";
 import { onlyOn } from "../../../test/engine/engine.ts";
-import { createOldDatabase, type OldDatabase, type OldEvent } from "../../../test/old-events.ts";
+import {
+  createOldDatabase,
+  type OldDatabase,
+  type OldEvent,
+} from "../../../test/stored/old-events.ts";
 import { OPERATOR_TOKEN, startTestRelay } from "../../../test/test-relay.ts";
 
 let database: OldDatabase;

@@ -10,7 +10,11 @@ import {
   type Delegation,
 } from "../../../test/market.ts";
 import { onlyOn } from "../../../test/engine/engine.ts";
-import { createOldDatabase, largestEvents, type OldDatabase } from "../../../test/old-events.ts";
+import {
+  createOldDatabase,
+  largestEvents,
+  type OldDatabase,
+} from "../../../test/stored/old-events.ts";
 import { OPERATOR_TOKEN, processCount } from "../../../test/test-relay.ts";
 
 let t: ServedRelay;

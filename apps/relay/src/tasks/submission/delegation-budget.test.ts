@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createReceipt, type TestAgent } from "@agent/testkit";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { attenuateToken, issueToken } from "../../../test/delegation-tokens.ts";
-import { openEditedRelay, createRevocationSql } from "../../../test/edited-relay.ts";
-import { startNetwork } from "../../../test/network.ts";
+import { attenuateToken, issueToken } from "../../../test/agents/delegation-tokens.ts";
+import { openEditedRelay, createRevocationSql } from "../../../test/stored/edited-relay.ts";
+import { startNetwork } from "../../../test/network/network.ts";
 import {
   createBuyer,
   submitAcceptedTask,

@@ -11,10 +11,10 @@ import {
   submitTask,
   type Delegation,
 } from "../../../test/market.ts";
-import { createFakePeer } from "../../../test/fake-peer.ts";
+import { createFakePeer } from "../../../test/network/fake-peer.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 import { migrations } from "../../storage/migrations/index.ts";
-import { openMigrated } from "../../../test/migrated-storage.ts";
+import { openMigrated } from "../../../test/stored/migrated-storage.ts";
 import { param, compile, sql } from "../../storage/queries/compiled-query.ts";
 
 let t: TestRelay | undefined;

@@ -8,7 +8,7 @@ import { createAgentRow } from "../../agents/bootstrap-agent.ts";
 import { saveAgent } from "../../agents/store.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { migrations } from "../../storage/migrations/index.ts";
-import { openMigrated } from "../../../test/migrated-storage.ts";
+import { openMigrated } from "../../../test/stored/migrated-storage.ts";
 import { listPayerRecords } from "./backing-store.ts";
 import { levelName, UNKNOWN } from "../levels.ts";
 import { applyTrustThresholds } from "./rebuild-backing.ts";

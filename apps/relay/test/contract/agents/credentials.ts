@@ -5,7 +5,7 @@ import {
   submitCredentials,
   createReputationCredential,
   resignCredential,
-} from "../../credentials.ts";
+} from "../../agents/credentials.ts";
 import type { Reply, TestRelay } from "../../test-relay.ts";
 import type { Case, Contract } from "../outcome.ts";
 

@@ -1,4 +1,4 @@
-import { createPairedDevice } from "../../pairing.ts";
+import { createPairedDevice } from "../../agents/pairing.ts";
 import type { Contract } from "../outcome.ts";
 
 const path = (agentId: string) => `/api/v1/agents/${agentId}`;

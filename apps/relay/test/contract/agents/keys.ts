@@ -1,6 +1,6 @@
-import { createRevocationSql } from "../../edited-relay.ts";
-import { bootstrapWithProof } from "../../key-proof.ts";
-import { rotationRoutes, createRotation } from "../../rotation.ts";
+import { createRevocationSql } from "../../stored/edited-relay.ts";
+import { bootstrapWithProof } from "../../agents/key-proof.ts";
+import { rotationRoutes, createRotation } from "../../agents/rotation.ts";
 import { withEditedDatabase, type Contract } from "../outcome.ts";
 
 const path = (agentId: string) => `/api/v1/agents/${agentId}`;

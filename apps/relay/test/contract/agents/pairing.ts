@@ -1,8 +1,8 @@
 import { limits } from "@agent/wire";
-import { bootstrapWithProof } from "../../key-proof.ts";
-import { claimPairing, createPairedDevice, openPairing } from "../../pairing.ts";
+import { bootstrapWithProof } from "../../agents/key-proof.ts";
+import { claimPairing, createPairedDevice, openPairing } from "../../agents/pairing.ts";
 import type { TestRelay } from "../../test-relay.ts";
-import { createRevocationSql } from "../../edited-relay.ts";
+import { createRevocationSql } from "../../stored/edited-relay.ts";
 import { withEditedDatabase, type Contract } from "../outcome.ts";
 
 const initiate = "/pairing/initiate";

@@ -1,7 +1,7 @@
 import { deriveAgentId } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
-import { createRevocationSql } from "../../edited-relay.ts";
-import { createDisplacedAgent, createAgentWithKeyOf } from "../../key-proof.ts";
+import { createRevocationSql } from "../../stored/edited-relay.ts";
+import { createDisplacedAgent, createAgentWithKeyOf } from "../../agents/key-proof.ts";
 import { withEnv, withEditedDatabase, type Contract } from "../outcome.ts";
 
 const agents = "/api/v1/agents";

@@ -1,4 +1,9 @@
-import { cardEnv, createPaidEvent, sendEvent, startFakeProcessor } from "../../card-processor.ts";
+import {
+  cardEnv,
+  createPaidEvent,
+  sendEvent,
+  startFakeProcessor,
+} from "../../payments/card-processor.ts";
 import type { TestRelay } from "../../test-relay.ts";
 import { withEnv, type Case, type Contract } from "../outcome.ts";
 

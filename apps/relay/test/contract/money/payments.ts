@@ -1,5 +1,5 @@
 import type { Reply } from "../../test-relay.ts";
-import { openX402Fixture, type X402Fixture } from "../../x402-fixture.ts";
+import { openX402Fixture, type X402Fixture } from "../../payments/x402-fixture.ts";
 import { withEditedDatabase, type Case, type Contract } from "../outcome.ts";
 
 /** Submits with a payment, on a relay of its own with a running facilitator. */

@@ -1,5 +1,5 @@
 import { limits } from "@agent/wire";
-import { cardEnv, overdrawAccount, payByCard } from "../../card-processor.ts";
+import { cardEnv, overdrawAccount, payByCard } from "../../payments/card-processor.ts";
 import { createBuyer } from "../../market.ts";
 import type { Reply, TestRelay } from "../../test-relay.ts";
 import { withEnv, withEditedDatabase, type Contract } from "../outcome.ts";

@@ -1,7 +1,7 @@
 import { createManualClock } from "@agent/testkit";
-import { createFakePeer, type FakePeer } from "../../fake-peer.ts";
-import { startListeningPeer, type ReceivedRequest } from "../../listening-peer.ts";
-import { startSite, waitUntil } from "../../network.ts";
+import { createFakePeer, type FakePeer } from "../../network/fake-peer.ts";
+import { startListeningPeer, type ReceivedRequest } from "../../network/listening-peer.ts";
+import { startSite, waitUntil } from "../../network/network.ts";
 import type { Reply, TestRelay } from "../../test-relay.ts";
 import { federated, forwardTaskToPeer } from "./federation.ts";
 import { withEnv, type Case, type Contract } from "../outcome.ts";

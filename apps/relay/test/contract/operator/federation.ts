@@ -2,9 +2,9 @@ import { publicKeyToDidKey, hexToBytes, signJson } from "@agent/crypto";
 import { hashReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
 import { engine } from "../../engine/engine.ts";
-import { createFakePeer, type FakePeer } from "../../fake-peer.ts";
-import { startListeningPeer } from "../../listening-peer.ts";
-import { waitUntil } from "../../network.ts";
+import { createFakePeer, type FakePeer } from "../../network/fake-peer.ts";
+import { startListeningPeer } from "../../network/listening-peer.ts";
+import { waitUntil } from "../../network/network.ts";
 import { createReceipt, type Reply, type TestRelay } from "../../test-relay.ts";
 import { withEnv, withEditedDatabase, type Case, type Contract } from "../outcome.ts";
 

@@ -1,5 +1,5 @@
 import { damageStored } from "../../engine/stored.ts";
-import { waitUntil } from "../../network.ts";
+import { waitUntil } from "../../network/network.ts";
 import { withEditedDatabase, withEditedFile, type Contract } from "../outcome.ts";
 
 export const freezeContract: Contract<"freeze" | "unfreeze"> = {

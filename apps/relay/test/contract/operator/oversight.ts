@@ -1,5 +1,5 @@
 import { limits } from "@agent/wire";
-import { ARGS_HASH, approvalsPath } from "../../approvals.ts";
+import { ARGS_HASH, approvalsPath } from "../../agents/approvals.ts";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../market.ts";
 import {
   createReceipt,

@@ -5,7 +5,7 @@ import {
   openConsole,
   openSession,
   renewSession,
-} from "../../console-session.ts";
+} from "../../agents/console-session.ts";
 import { withEnv, type Contract } from "../outcome.ts";
 import { UNKNOWN_ID } from "../samples.ts";
 

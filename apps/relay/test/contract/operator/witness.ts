@@ -1,7 +1,7 @@
 import { sha256Hex } from "@agent/crypto";
 import { formatAddCheckpoint } from "@agent/transparency";
 import { ModelLog } from "@agent/transparency/model-log";
-import { askWitness, createModelLog, witnessEnv } from "../../witness.ts";
+import { askWitness, createModelLog, witnessEnv } from "../../agents/witness.ts";
 import { processCount } from "../../test-relay.ts";
 import { withEnv, type Contract } from "../outcome.ts";
 

@@ -7,7 +7,7 @@ import {
   requestManyApprovals,
   useApproval,
   voteOn,
-} from "../../approvals.ts";
+} from "../../agents/approvals.ts";
 import type { TestRelay } from "../../test-relay.ts";
 import type { Contract } from "../outcome.ts";
 

@@ -8,7 +8,7 @@ import {
   manifestPath,
   storeLedger,
   createTimeline,
-} from "../../ledgers.ts";
+} from "../../agents/ledgers.ts";
 import type { Reply, TestRelay } from "../../test-relay.ts";
 import type { Case, Contract } from "../outcome.ts";
 

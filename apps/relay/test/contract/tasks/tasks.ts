@@ -1,8 +1,8 @@
 import type { ExecutionReceipt, ReceiptBody } from "@agent/receipts";
 import { createReceipt, type TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
-import { createTokenChain, attenuateToken, issueToken } from "../../delegation-tokens.ts";
-import { createRevocationSql } from "../../edited-relay.ts";
+import { createTokenChain, attenuateToken, issueToken } from "../../agents/delegation-tokens.ts";
+import { createRevocationSql } from "../../stored/edited-relay.ts";
 import {
   createBuyer,
   submitAcceptedTask,
@@ -12,7 +12,7 @@ import {
 } from "../../market.ts";
 import { processCount, type TestRelay } from "../../test-relay.ts";
 import { federated, forwardTaskToPeer } from "../operator/federation.ts";
-import { cardEnv, overdrawAccount } from "../../card-processor.ts";
+import { cardEnv, overdrawAccount } from "../../payments/card-processor.ts";
 import { withEnv, withEditedDatabase, type Case, type Contract } from "../outcome.ts";
 import { acceptanceRefusals } from "./inspections.ts";
 import { paymentRefusals } from "../money/payments.ts";

@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import Sqlite from "better-sqlite3";
+import { migrate } from "../../src/storage/database/migrate.ts";
+import { migrations } from "../../src/storage/migrations/index.ts";
+import { openStorage, type OpenOptions } from "../../src/storage/open-storage.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { openSqliteMemory } from "../../src/storage/database/sqlite-memory.ts";
+import { openDatabaseOf } from "../engine/database-of-path.ts";
+import { engine } from "../engine/engine.ts";
+import { countWork } from "../engine/pending-work.ts";
+import { acquireDatabase, releaseDatabase } from "../engine/spare-databases.ts";
+
+/**
+ * Opens storage as the relay does, on the engine of the run. In memory it is a copy, because
+ * migrations are most of the start's cost. On Postgres a database stands for the file.
+ */
+export const openMigrated: typeof openStorage = async (options) => {
+  const isShort = options.path === undefined || options.path === ":memory:";
+  if (engine === "postgres") {
+    return isShort ? openUnnamed(options) : openNamed(options, String(options.path));
+  }
+  return isShort ? openSqliteMemory(options.migrations, image()) : openStorage(options);
+};
+
+async function openNamed(options: OpenOptions, path: string) {
+  const template = options.migrations === migrations ? undefined : "template1";
+  const url = await openDatabaseOf(path, template);
+  const opened = await openCounted({ ...options, path: undefined, url });
+  if (opened.ok) urls.set(opened.storage, url);
+  return opened;
+}
+
+/** The database of each storage that is open on Postgres. */
+const urls = new WeakMap<Storage, string>();
+
+async function openCounted(options: OpenOptions) {
+  // A process without others on its database does not connect for their notifications.
+  const opened = await openStorage({ ...options, listenUrl: options.url });
+  return opened.ok ? { ...opened, storage: countWork(opened.storage) } : opened;
+}
+
+/** Returns how to open the database of a storage for another process of the same relay. */
+export function openBeside(storage: Storage): typeof openStorage {
+  const url = urls.get(storage);
+  // Without an address the second process would have a database, and so an identity, of its own.
+  if (url === undefined) throw new Error("the storage has no address");
+  return (options) => openCounted({ ...options, path: undefined, url });
+}
+
+/** Opens a database that another relay gets when this one has closed it. */
+async function openUnnamed(options: OpenOptions) {
+  if (options.migrations !== migrations) return openNamed(options, randomUUID());
+  const url = await acquireDatabase();
+  const opened = await openCounted({ ...options, path: undefined, url });
+  if (!opened.ok) return opened;
+  const { storage } = opened;
+  let isReleased = false;
+  const close = async () => {
+    await storage.close();
+    if (!isReleased) releaseDatabase(url);
+    isReleased = true;
+  };
+  const own: Storage = { ...storage, close };
+  urls.set(own, url);
+  return { ...opened, storage: own };
+}
+
+let serialized: Buffer | undefined;
+
+function image(): Buffer {
+  if (serialized !== undefined) return serialized;
+  const db = new Sqlite(":memory:");
+  migrate(db, migrations);
+  serialized = db.serialize();
+  db.close();
+  return serialized;
+}

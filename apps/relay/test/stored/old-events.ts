@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { uuidV7 } from "@agent/crypto";
+import Sqlite from "better-sqlite3";
+import { createDatabase } from "../../src/storage/database/create-database.ts";
+import { migrate } from "../../src/storage/database/migrate.ts";
+import { migrations } from "../../src/storage/migrations/index.ts";
+
+/** An event as versions before 037 stored it in its task. */
+export interface OldEvent {
+  readonly type: "claimed" | "progress" | "released" | "reassigned";
+  readonly at: number;
+  readonly note?: string;
+  readonly assigned_to?: string;
+}
+
+/** A database file of a version whose tasks hold their events as lists. */
+export interface OldDatabase {
+  readonly path: string;
+  /** The ids of its tasks; all have the target `old-target` and are open. */
+  readonly taskIds: readonly string[];
+  delete(): void;
+}
+
+/** Creates a database of the version before 037 with an open task per list of events. */
+export function createOldDatabase(
+  lists: readonly (readonly OldEvent[])[],
+  expires_at = 9_000_000_000_000,
+): OldDatabase {
+  const folder = mkdtempSync(join(tmpdir(), "relay-old-events-"));
+  const path = join(folder, "relay.db");
+  createDatabase(path);
+  const db = new Sqlite(path);
+  const isNewer = ({ id }: { id: string }) => id >= "037";
+  migrate(
+    db,
+    migrations.filter((migration) => !isNewer(migration)),
+  );
+  const insert = db.prepare(
+    `INSERT INTO tasks (task_id, agent_id, status, prompt, required_capabilities, submitted_at,
+       expires_at, attempts, attempt, charge, locked, claimed_by, lease_until, claimed_at, events)
+     VALUES (?, 'old-target', 'claimed', 'work', '[]', 1, ?, '[]', 0, 0, 0, 'device', ?, 2, ?)`,
+  );
+  const taskIds = lists.map((list, index) => {
+    const task_id = uuidV7(index + 1, new Uint8Array(10));
+    insert.run(task_id, expires_at, expires_at, JSON.stringify(list));
+    return task_id;
+  });
+  db.close();
+  return { path, taskIds, delete: () => rmSync(folder, { recursive: true }) };
+}
+
+/** As many notes as one task could have, each as long as a note can be, and longer as JSON. */
+export const largestEvents: readonly OldEvent[] = Array.from({ length: 1_000 }, (_, index) => ({
+  type: "progress",
+  at: index,
+  note: "\u0001".repeat(4_096),
+}));
