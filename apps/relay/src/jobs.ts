@@ -4,12 +4,10 @@ import { numberEvents } from "./feed/number-events.ts";
 import { sampleMinute } from "./feed/sample-minute.ts";
 import { purgeOldForwards } from "./federation/retention.ts";
 import type { FederationWork } from "./federation/federation-work.ts";
-import { hastenSettlements } from "./federation/settlement/hasten-settlements.ts";
 import { retryScrub } from "./identity/finish-scrub.ts";
 import { purgeIdempotencyKeys } from "./http/server/idempotency.ts";
 import { purgeSpentTokens } from "./identity/spend-token.ts";
 import { expireInspections } from "./inspections/expire-inspections.ts";
-import { shortenInspections } from "./inspections/shorten-deadlines.ts";
 import { LeadershipLost } from "./processes/membership.ts";
 import { purgeEndedProcesses } from "./processes/purge-ended.ts";
 import { purgePairings } from "./pairing/purge-pairings.ts";
@@ -40,9 +38,6 @@ interface Job {
 }
 
 const localJobs: readonly Job[] = [
-  // Before the time is recorded, so that a relay that is killed in between accepts the jump back again.
-  { name: "shorten-inspections", who: "leader", everyMs: 15_000, run: shortenInspections },
-  { name: "hasten-settlements", who: "leader", everyMs: 15_000, run: hastenSettlements },
   { name: "record-time", who: "leader", everyMs: 15_000, run: recordTime },
   { name: "scrub", who: "leader", everyMs: 15_000, run: retryScrub },
   {

@@ -1,13 +1,23 @@
+import { hastenSettlements } from "../federation/settlement/hasten-settlements.ts";
+import { shortenInspections } from "../inspections/shorten-deadlines.ts";
 import type { Services } from "../services.ts";
 import { saveTime } from "./store.ts";
 
+/** Longer than the interval of the job, so that one run follows each jump back. */
+const RECENT_MS = 60_000;
+
 /**
  * Stores the time, so that a relay that starts after its wall clock was set back can continue there. A
- * crash loses less than the 60 s within which the clock follows the wall clock anyway.
+ * crash loses less than the 60 s within which the clock follows the wall clock anyway. After a jump back, what was set
+ * at the wrong time is moved first, so that a relay that is killed in between accepts the jump once more.
  */
-export async function recordTime({
-  storage,
-  runtime,
-}: Pick<Services, "storage" | "runtime">): Promise<void> {
+export async function recordTime(
+  services: Pick<Services, "storage" | "runtime" | "clock" | "federation">,
+): Promise<void> {
+  const { storage, runtime, clock } = services;
+  if (clock.elapsed() - clock.lastMovedBackAt() <= RECENT_MS) {
+    await shortenInspections(services);
+    await hastenSettlements(services);
+  }
   await storage.transaction((tx) => saveTime(tx, runtime.now()));
 }

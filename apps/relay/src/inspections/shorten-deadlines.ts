@@ -6,9 +6,6 @@ import { findInspection, listInspectionsAhead, updateInspection } from "./store.
 
 const PAGE_SIZE = 500;
 
-/** Longer than the interval of the job, so that one run follows each jump. */
-const RECENT_MS = 60_000;
-
 /**
  * Moves deadlines back after the relay's clock was set back. Those that were set at a wrong time, or moved by the jump to
  * it, would otherwise let a silent party keep the money of the other one for as long as the jump was.
@@ -16,9 +13,7 @@ const RECENT_MS = 60_000;
 export async function shortenInspections({
   storage,
   runtime,
-  clock,
-}: Pick<Services, "storage" | "runtime" | "clock">): Promise<void> {
-  if (clock.elapsed() - clock.lastMovedBackAt() > RECENT_MS) return;
+}: Pick<Services, "storage" | "runtime">): Promise<void> {
   for (let after: string | undefined = ""; after !== undefined;) {
     const now = runtime.now();
     const page: InspectionRow[] = await listInspectionsAhead(storage.read, {

@@ -5,9 +5,6 @@ import { findOutbox, listOutboxAhead, saveOutboxEntry } from "./outbox-store.ts"
 
 const PAGE_SIZE = 500;
 
-/** Longer than the interval of the job, so that one run follows each jump. */
-const RECENT_MS = 60_000;
-
 /**
  * Moves the next steps of settlements back after the relay's clock was set back. What failed at a wrong time, at which
  * peers refuse all messages, would otherwise be repeated only after as long as the jump was.
@@ -15,10 +12,9 @@ const RECENT_MS = 60_000;
 export async function hastenSettlements({
   storage,
   runtime,
-  clock,
   federation,
-}: Pick<Services, "storage" | "runtime" | "clock" | "federation">): Promise<void> {
-  if (federation === undefined || clock.elapsed() - clock.lastMovedBackAt() > RECENT_MS) return;
+}: Pick<Services, "storage" | "runtime" | "federation">): Promise<void> {
+  if (federation === undefined) return;
   const { schedule } = federation;
   for (let after: string | undefined = ""; after !== undefined;) {
     const now = runtime.now();
