@@ -19,9 +19,15 @@ async function delegate(times: number): Promise<void> {
   const { a, b, boss, worker, clock } = s;
   for (let task = 0; task < times; task += 1) {
     const before = await b.getBalance(worker);
-    const { body } = await submitToBest(a, boss);
-    const id = String(body["task_id"]);
-    // On a busy machine the first attempt to forward may time out; the next one comes by the clock.
+    let id = "";
+    // On a busy machine the peer may answer a query, or the first attempt to forward, too late; the next one comes by
+    // the clock.
+    const submitted = { stepMs: 1_000, what: "the task is submitted" };
+    await advanceUntil(clock, [a, b], submitted, async () => {
+      const { status, body } = await submitToBest(a, boss);
+      id = String(body["task_id"]);
+      return status === 201;
+    });
     const forwarded = { stepMs: 1_000, what: "the task is forwarded" };
     await advanceUntil(clock, [a, b], forwarded, async () => {
       const { status } = await b.as(worker, "GET", `/agent/${worker.agentId}/task/${id}`);
