@@ -57,6 +57,10 @@ const slowTests = {
   test: { ...slow.test, testTimeout: 120_000, hookTimeout: 120_000, env: longWait },
 };
 
+const browser = project("browser", "test/browser/*.test.ts");
+/** A page verifies some hundred files in one test. */
+const browserTests = { ...browser, test: { ...browser.test, testTimeout: 120_000 } };
+
 /**
  * The relay once more on PostgreSQL, where a relay of a test costs a database. `pnpm test` runs the storage
  * there, `pnpm test:slow` what is near to it, and `pnpm test:postgres` all tests of the relay.
@@ -132,7 +136,7 @@ export default defineConfig({
       // The Dockerfile of docs/deployment.md, which builds everything again: `pnpm test:image`.
       project("image", IMAGE_TEST),
       // The pages in a real browser: `pnpm test:browser`.
-      project("browser", "test/browser/*.test.ts"),
+      browserTests,
       // The contract once more, all of it through a validating proxy: `pnpm test:proxy`.
       project("proxy", "apps/relay/test/contract/through-proxy.ts"),
     ],
