@@ -1,8 +1,9 @@
 import { shortenDeadline } from "@agent/budget";
 import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
 import type { InspectionRow } from "../storage/tables/inspections.ts";
 import { getLength } from "./extend-deadlines.ts";
-import { findInspection, listInspectionsAhead, updateInspection } from "./store.ts";
+import { listInspectionsAhead, updateInspection } from "./store.ts";
 
 const PAGE_SIZE = 500;
 
@@ -14,22 +15,22 @@ export async function shortenInspections({
   storage,
   runtime,
 }: Pick<Services, "storage" | "runtime">): Promise<void> {
-  for (let after: string | undefined = ""; after !== undefined;) {
-    const now = runtime.now();
-    const page: InspectionRow[] = await listInspectionsAhead(storage.read, {
-      from: now,
-      after,
-      limit: PAGE_SIZE,
-    });
-    const late = page.filter((row) => shortenRow(row, now) !== row);
-    await storage.transaction(async (tx) => {
-      for (const { task_id } of late) {
-        const row = await findInspection(tx, task_id);
-        if (row !== undefined) await updateInspection(tx, row, shortenRow(row, now));
-      }
-    });
-    after = page.length < PAGE_SIZE ? undefined : page.at(-1)?.task_id;
+  const shortenAfter = (after: string) =>
+    storage.transaction((tx) => shortenPage(tx, { now: runtime.now(), after }));
+  for (let after: string | undefined = ""; after !== undefined;) after = await shortenAfter(after);
+}
+
+/** Returns the last task of the page; undefined if there are no more. */
+async function shortenPage(
+  tx: Tx,
+  { now, after }: { readonly now: number; readonly after: string },
+): Promise<string | undefined> {
+  const rows = await listInspectionsAhead(tx, { from: now, after, limit: PAGE_SIZE });
+  for (const row of rows) {
+    const shortened = shortenRow(row, now);
+    if (shortened !== row) await updateInspection(tx, row, shortened);
   }
+  return rows.length < PAGE_SIZE ? undefined : rows.at(-1)?.task_id;
 }
 
 function shortenRow(row: InspectionRow, now: number): InspectionRow {

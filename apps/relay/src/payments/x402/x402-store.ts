@@ -93,13 +93,12 @@ export async function settlePayment(tx: Tx, payment: SettledPayment): Promise<bo
  * Matches a payment that began long ago, or far ahead of now: then the clock was wrong when it began, and it is not known
  * how long ago that was.
  */
-const isOutside = (until: string, from: string) =>
-  sql<boolean>`(created_at <= ${param(until)} or created_at >= ${param(from)})`;
+const isFarFromNow = sql<boolean>`abs(created_at - cast(${param("now")} as bigint)) >= ${param("min_age_ms")}`;
 
 type Resolution = Pick<X402PaymentRow, "proof_hash" | "state" | "reason" | "settled_at">;
 
 const resolvePaymentQuery = compile<
-  Resolution & { readonly asked_until: number; readonly asked_from: number }
+  Resolution & { readonly now: number; readonly min_age_ms: number }
 >()(
   queryBuilder
     .updateTable("x402_payments")
@@ -107,7 +106,7 @@ const resolvePaymentQuery = compile<
     .where("proof_hash", "=", param("proof_hash"))
     .where(
       sql<boolean>`(state = 'undecided'
-        or (state = 'settling' and ${isOutside("asked_until", "asked_from")}))`,
+        or (state = 'settling' and ${isFarFromNow}))`,
     )
     .returningAll(),
 );
@@ -118,16 +117,15 @@ export function resolveUndecidedPayment(
   payment: Resolution,
   now: number,
 ): Promise<X402PaymentRow | undefined> {
-  const [asked_until, asked_from] = [now - UNDECIDED_AFTER_MS, now + UNDECIDED_AFTER_MS];
-  return tx.get(resolvePaymentQuery, { ...payment, asked_until, asked_from });
+  return tx.get(resolvePaymentQuery, { ...payment, now, min_age_ms: UNDECIDED_AFTER_MS });
 }
 
-const unfinishedInOrder = compile<{ until: number; from: number; limit: number }>()(
+const unfinishedInOrder = compile<{ now: number; min_age_ms: number; limit: number }>()(
   queryBuilder
     .selectFrom("x402_payments")
     .selectAll()
     .where("state", "=", "settling")
-    .where(isOutside("until", "from"))
+    .where(isFarFromNow)
     .orderBy("created_at")
     .limit(param("limit")),
 );
@@ -137,7 +135,7 @@ export function listUnfinishedPayments(
   read: Reader,
   { now, minAgeMs, limit }: { now: number; minAgeMs: number; limit: number },
 ): Promise<X402PaymentRow[]> {
-  return read.all(unfinishedInOrder, { until: now - minAgeMs, from: now + minAgeMs, limit });
+  return read.all(unfinishedInOrder, { now, min_age_ms: minAgeMs, limit });
 }
 
 const linkTaskQuery = compile<{ proof_hash: string; task_id: string }>()(
