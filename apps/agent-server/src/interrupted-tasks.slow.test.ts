@@ -111,6 +111,11 @@ test("A19: an agent killed during tasks goes on with them after the restart, wit
   expect(readData("attempts.json")["tasks"]).toEqual([]);
 });
 
+async function countSockets(): Promise<number | undefined> {
+  const answer = await relay.operator.getOverview({});
+  return answer.ok ? answer.body.sockets : undefined;
+}
+
 test("A19: another process with the same key does not take up the tasks of the first", async () => {
   const first = await startAgent();
   const taskId = await submit("one");
@@ -120,12 +125,14 @@ test("A19: another process with the same key does not take up the tasks of the f
     copyFileSync(join(folder, "data", name), join(folder, "copy", name));
   }
   const other = await startAgent("copy");
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  // Each of them looks for interrupted tasks when its socket is ready.
+  await expect.poll(countSockets, SOON).toBe(2);
   expect(other.log()).not.toContain("task.resumed");
-  await other.kill("SIGKILL");
   writeFileSync(join(folder, "go"), "");
   await expect.poll(() => statusOf(taskId), SOON).toBe("completed");
   expect(begun()).toEqual(["one"]);
+  expect(other.log()).not.toContain("task.resumed");
+  await other.kill("SIGKILL");
   await first.kill("SIGTERM");
 });
 
