@@ -100,6 +100,16 @@ describe("agent_remember", () => {
     expect(await newTools().call("agent_remember", args)).toMatchObject({ kind: "invalid" });
   });
 
+  test("agent_remember stores nothing under a misspelled sensitivity, which would be shown to others", async () => {
+    const { call, memory } = newTools();
+    const answer = await call("agent_remember", { content: "x", sensitivty: "medical" });
+    expect(answer).toMatchObject({
+      kind: "invalid",
+      error: expect.stringContaining("sensitivty: is not allowed") as unknown,
+    });
+    expect(memory.count()).toBe(0);
+  });
+
   test("agent_remember needs an approval for an unknown agent", async () => {
     const { call, memory } = newTools();
     const answer = await call("agent_remember", { content: "x" }, stranger);

@@ -12,7 +12,7 @@ export function agentRecallTool(memory: Memory) {
     name: "agent_recall",
     description: `Memories of earlier conversations with the caller (at most limit items, ${recallDefault} by default).`,
     risk: 1,
-    input: v.object({
+    input: v.strictObject({
       query: memoryText,
       limit: v.optional(
         v.pipe(

@@ -9,7 +9,7 @@ export function agentRememberTool(memory: Memory) {
     name: "agent_remember",
     description: "Remember a text for its caller. Sensitivity is none (default) or personal.",
     risk: 2,
-    input: v.object({ content: memoryText, sensitivity: v.optional(v.string()) }),
+    input: v.strictObject({ content: memoryText, sensitivity: v.optional(v.string()) }),
     async run({ content, sensitivity }, { caller, signal }) {
       const memoryInput = {
         caller: callerKey(caller),
