@@ -19,7 +19,7 @@ import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { onlyOn } from "../../test/engine/engine.ts";
-import { APPLICATION_ID } from "./database/create-database.ts";
+import { APPLICATION_ID } from "./database/build-schema.ts";
 import { inspectDatabase } from "./database/inspect-database.ts";
 import { openStorage } from "./open-storage.ts";
 import { param, compile, sql } from "./queries/compiled-query.ts";
@@ -117,7 +117,7 @@ describe.runIf(onlyOn("sqlite"))("a database that is opened", () => {
   test("openStorage creates no file when the disk has no room for the database", async () => {
     const program = `
       import { createDatabase } from ${JSON.stringify(new URL("database/create-database.ts", import.meta.url))};
-      createDatabase(${JSON.stringify(path)});`;
+      createDatabase(${JSON.stringify(path)}, []);`;
     const node = [process.execPath, "--conditions=agent-source", "--input-type=module", "-e"];
     // The disk is a file of at most one block: what is beyond is not written, and is no signal.
     const limited = 'trap "" XFSZ; ulimit -f 1; exec "$@"';

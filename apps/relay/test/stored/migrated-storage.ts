@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import Sqlite from "better-sqlite3";
-import { migrate } from "../../src/storage/database/migrate.ts";
+import { buildSchema } from "../../src/storage/database/build-schema.ts";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import { openStorage, type OpenOptions } from "../../src/storage/open-storage.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -19,7 +18,8 @@ export const openMigrated: typeof openStorage = async (options) => {
   if (engine === "postgres") {
     return isShort ? openUnnamed(options) : openNamed(options, String(options.path));
   }
-  return isShort ? openSqliteMemory(options.migrations, image()) : openStorage(options);
+  if (!isShort) return openStorage(options);
+  return openSqliteMemory(options.migrations, buildSchema(options.migrations).image);
 };
 
 async function openNamed(options: OpenOptions, path: string) {
@@ -63,15 +63,4 @@ async function openUnnamed(options: OpenOptions) {
   const own: Storage = { ...storage, close };
   urls.set(own, url);
   return { ...opened, storage: own };
-}
-
-let serialized: Buffer | undefined;
-
-function image(): Buffer {
-  if (serialized !== undefined) return serialized;
-  const db = new Sqlite(":memory:");
-  migrate(db, migrations);
-  serialized = db.serialize();
-  db.close();
-  return serialized;
 }

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { uuidV7 } from "@agent/crypto";
 import Sqlite from "better-sqlite3";
 import { createDatabase } from "../../src/storage/database/create-database.ts";
-import { migrate } from "../../src/storage/database/migrate.ts";
 import { migrations } from "../../src/storage/migrations/index.ts";
 
 /** An event as versions before 037 stored it in its task. */
@@ -30,13 +29,11 @@ export function createOldDatabase(
 ): OldDatabase {
   const folder = mkdtempSync(join(tmpdir(), "relay-old-events-"));
   const path = join(folder, "relay.db");
-  createDatabase(path);
-  const db = new Sqlite(path);
-  const isNewer = ({ id }: { id: string }) => id >= "037";
-  migrate(
-    db,
-    migrations.filter((migration) => !isNewer(migration)),
+  createDatabase(
+    path,
+    migrations.filter(({ id }) => id < "037"),
   );
+  const db = new Sqlite(path);
   const insert = db.prepare(
     `INSERT INTO tasks (task_id, agent_id, status, prompt, required_capabilities, submitted_at,
        expires_at, attempts, attempt, charge, locked, claimed_by, lease_until, claimed_at, events)

@@ -1,13 +1,12 @@
 import { statSync } from "node:fs";
 import Sqlite, { type Database } from "better-sqlite3";
-import { APPLICATION_ID } from "./create-database.ts";
+import { APPLICATION_ID, buildSchema, listSchemaParts } from "./build-schema.ts";
 import { findMovedTo } from "../copying/moved-database.ts";
 import { toDatabaseRefusal, refuseDatabase, type DatabaseRefusal } from "./database-refusal.ts";
 import { checkStartTables } from "../check/check-tables.ts";
 import {
   findUnknownMigration,
   listAppliedMigrations,
-  migrate,
   type AppliedMigration,
   type Migration,
 } from "./migrate.ts";
@@ -80,7 +79,9 @@ function inspectOpened(
     const detail = `${path} has the migration ${unknown}, which this version does not know`;
     return refuseDatabase("database.newer", detail);
   }
-  const missing = listMissingObjects(db, migrations.slice(0, applied.length)).filter(
+  const steps =
+    applied.length < migrations.length ? migrations.slice(0, applied.length) : migrations;
+  const missing = listMissingParts(db, steps).filter(
     // The first releases recorded only the id of a step.
     (part) => part !== "column schema_migrations.oldest",
   );
@@ -98,26 +99,7 @@ function checkAllPages(db: Database, path: string): { ok: true } | DatabaseRefus
 }
 
 /** Compares with a new database of the same version. Additions of an operator are ignored. */
-function listMissingObjects(db: Database, migrations: readonly Migration[]): string[] {
-  const fresh = new Sqlite(":memory:");
-  try {
-    migrate(fresh, migrations);
-    const present = new Set(listSchemaObjects(db));
-    return listSchemaObjects(fresh).filter((part) => !present.has(part));
-  } finally {
-    fresh.close();
-  }
-}
-
-/** Lists tables with their columns, indexes, triggers and views. */
-function listSchemaObjects(db: Database): string[] {
-  const objects = db.prepare("SELECT type || ' ' || name FROM sqlite_schema").pluck().all();
-  const columns = db
-    .prepare(
-      `SELECT 'column ' || t.name || '.' || c.name
-       FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c WHERE t.type = 'table'`,
-    )
-    .pluck()
-    .all();
-  return [...objects, ...columns] as string[];
+function listMissingParts(db: Database, migrations: readonly Migration[]): string[] {
+  const present = new Set(listSchemaParts(db));
+  return buildSchema(migrations).parts.filter((part) => !present.has(part));
 }

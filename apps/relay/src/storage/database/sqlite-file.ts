@@ -48,7 +48,7 @@ function openLocked(
 ): OpenResult {
   const inspected = inspectDatabase({ path, migrations });
   if (!inspected.ok) return inspected;
-  if (!inspected.exists) createDatabase(path);
+  const created = inspected.exists ? [] : createDatabase(path, migrations);
   // A file from a backup may be readable by other users.
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     if (existsSync(file)) chmodSync(file, 0o600);
@@ -59,7 +59,7 @@ function openLocked(
       db.close();
       return refuseDatabase("database.unusable", `${path}: no write-ahead log on this file system`);
     }
-    const migrated = migrate(db, migrations);
+    const migrated = [...created, ...migrate(db, migrations)];
     db.pragma(`busy_timeout = ${TIMEOUT_MS}`);
     const fileCheck = createFileCheck(path);
     return { ok: true, migrated, fileCheck, storage: createStorage(path, db, fileCheck, release) };
