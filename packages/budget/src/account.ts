@@ -18,8 +18,8 @@ const PEER_PREFIX = "relay:";
 export const EXTERNAL_ACCOUNT = "world";
 
 /**
- * Builds the account of an agent, of the hold of a task, of another relay, or of a party: a payer or
- * payee that is named by its agent id, or as `relay:<relay id>` if it is another relay.
+ * Builds the account of an agent, of a task's hold, of another relay, or of a party. A party is a payer or
+ * payee, named by its agent id or, if it is another relay, as `relay:<relay id>`.
  */
 export const accountOf = {
   party: (id: string): Account =>
@@ -61,8 +61,8 @@ export function checkFunds({
 }
 
 /**
- * Computes what an agent can spend, in micro-units: its balance, or the caller's maximum if that is
- * less. Holds and pending withdrawals have already left the balance and are not subtracted again.
+ * Computes the amount that an agent can spend, in micro-units: its balance, or the caller's maximum if that
+ * is lower. Holds and pending withdrawals have already left the balance and are not subtracted again.
  */
 export function computeAvailableBalance({
   balance,

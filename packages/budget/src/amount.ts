@@ -15,9 +15,9 @@ export type AmountResult =
 
 /**
  * Parses an untrusted JSON value in currency units as money in micro-units (specification, "Budget").
- * Refused with `money.not_a_number` (not a finite number; also any text), `money.not_positive` (below
- * 0, or 0 without `allowZero`), `money.too_large` (above 1e9) or `money.too_many_decimals` (more than
- * 6).
+ * Refused with `money.not_a_number` (not a finite number; strings are refused too), `money.not_positive`
+ * (below 0, or 0 without `allowZero`), `money.too_large` (above 1e9) or `money.too_many_decimals` (more
+ * than 6).
  */
 export function parseAmount(
   value: unknown,
@@ -30,9 +30,9 @@ export function parseAmount(
 }
 
 /**
- * Converts currency units, a number or plain decimal text such as `"-12.5"`, to micro-units. Throws a
- * RangeError unless it is a decimal of at most 6 places within the safe range; for untrusted values see
- * `parseAmount`.
+ * Converts currency units, given as a number or as plain decimal text such as `"-12.5"`, to micro-units.
+ * Throws a RangeError unless the value has at most 6 decimals and is within the safe range. For untrusted
+ * values use `parseAmount`.
  */
 export function toMicro(value: number | string): Micro {
   const read = parseDecimal(value);
@@ -66,7 +66,7 @@ function parseDecimal(value: number | string): AmountResult {
     if (value !== 0 && Math.abs(value) < MIN_AMOUNT) return refuse("money.too_many_decimals");
     if (Math.abs(value) * MICRO > Number.MAX_SAFE_INTEGER) return refuse("money.too_large");
   } else if (typeof value !== "string") {
-    // The text of `[1]` is a decimal too.
+    // An array such as `[1]` also converts to a decimal text.
     return refuse("money.not_a_number");
   }
   const match = plainDecimal.exec(String(value));

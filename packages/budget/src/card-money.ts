@@ -3,7 +3,7 @@ import { asMicro, negate, ZERO, type Micro } from "./money.ts";
 import { isReversal, type Posting } from "./posting.ts";
 
 /**
- * Money of an account that came from a card and cannot be withdrawn before `releaseAt` (ms since the Unix
+ * Money in an account that came from a card. It cannot be withdrawn before `releaseAt` (ms since the Unix
  * epoch), because the payment can be reversed until then.
  */
 export interface CardLot {
@@ -20,13 +20,13 @@ export interface CardHolding {
 /** An account before a movement. */
 export interface MovedHolding extends CardHolding {
   /**
-   * The money of the account that is in holds and pending withdrawals after the movement, in
-   * micro-units. It may return.
+   * The account's money in holds and pending withdrawals after the movement, in micro-units. It may come
+   * back.
    */
   readonly away: number;
 }
 
-/** The maximum number of lots of an account; above it the two with the closest times are merged. */
+/** The maximum number of lots of an account; beyond it, the two with the closest release times are merged. */
 export const MAX_CARD_LOTS = 64;
 
 /** Sums the part of a balance that cannot be withdrawn yet at `now` (ms), in micro-units. */
@@ -36,14 +36,15 @@ export function sumHeldCardMoney({ balance, lots }: CardHolding, now: number): M
 }
 
 /**
- * Computes the lots of all accounts after a movement (docs/decisions.md, 5). Other money leaves an account
- * before card money, and the lot with the earliest release time first; a lot keeps its release time in a
- * hold, at a payee and back at the payer; another relay is a payee and a payer like an agent. Card money
- * goes to the payee before the relay's fee. A reversed deposit (negative on its account) takes its own lot
- * first and then other money, so that it releases no other payment, nor one whose money is on the account
- * only when a hold has returned. `releaseAt` is given for a card deposit and its reversal. Refused with
- * `budget.card_hold` for a withdrawal of money that is not released, except for what the operator pays to
- * another relay.
+ * Computes the lots of all accounts after a movement (docs/decisions.md, 5). An account spends other money
+ * before card money, and card money in the order of release times. A lot keeps its release time while it is
+ * in a hold, at a payee (which may be another relay) and after its return to the payer. The payee receives
+ * card money before the relay receives its fee.
+ *
+ * A reversed deposit (negative on its account) takes its own lot first and other money next, so that it
+ * releases neither another payment nor one whose money will only return from a hold. `releaseAt` is given
+ * for a card deposit and its reversal. The withdrawal of card money before its release is refused with
+ * `budget.card_hold`, except when the operator pays another relay.
  */
 export function moveCardMoney(
   postings: readonly Posting[],
@@ -103,22 +104,24 @@ export function moveCardMoney(
 }
 
 /**
- * Reduces the lots to what the account has or may get back, because money that repaid a debt is gone. Those
- * with the earliest release times are dropped. Applied only after the whole movement, because a hold
- * returned to an overdrawn account pays from its own lots. Not applied to another relay: what it ordered on
- * credit was paid out without a wait, so card money that repays it and is reversed would be lost each time,
- * and the credit limit would not bound the loss.
+ * Reduces the lots to what the account has or may get back, because money that repaid a debt is gone. The
+ * lots with the earliest release times are dropped. This applies only after the whole movement, because a
+ * hold that returns to an overdrawn account pays from its own lots.
+ *
+ * It does not apply to another relay: what that relay ordered on credit was paid out immediately, so card
+ * money that repays it and is then reversed would be lost each time, and the credit limit would not bound
+ * the loss.
  */
 function capLots({ balance, away, lots }: MovedHolding): readonly CardLot[] {
   return takeFromLots(lots, Math.max(0, sumLots(lots) - Math.max(0, balance + away))).rest;
 }
 
-/** Returns whether an account has lots; fees are not paid out, so they have none. */
+/** Returns whether an account has lots. The fee account has none, because fees are not paid out. */
 function hasLots(account: Account): boolean {
   return account.startsWith("agent:") || account.startsWith("held:") || isPeer(account);
 }
 
-/** Returns whether an account is that of another relay, which has credit and may be below 0. */
+/** Returns whether an account belongs to another relay, which has credit and may be below 0. */
 function isPeer(account: Account): boolean {
   return account.startsWith("peer:");
 }
@@ -128,7 +131,7 @@ function withoutReleasedLots(holding: MovedHolding | undefined, now: number): Mo
   return { balance, away, lots: lots.filter(({ releaseAt }) => releaseAt > now) };
 }
 
-/** Takes up to `amount` out of the lots, in the order of their release times. */
+/** Takes up to `amount` from the lots, in the order of their release times. */
 function takeFromLots(lots: readonly CardLot[], amount: number) {
   const taken: CardLot[] = [];
   const rest: CardLot[] = [];
@@ -142,7 +145,10 @@ function takeFromLots(lots: readonly CardLot[], amount: number) {
   return { taken, rest };
 }
 
-/** Merges two lists of lots: sorted, one lot for each release time, at most `MAX_CARD_LOTS`. */
+/**
+ * Merges two lists of lots into a sorted one with one lot per release time and at most `MAX_CARD_LOTS`
+ * lots.
+ */
 function mergeLots(a: readonly CardLot[], b: readonly CardLot[]): readonly CardLot[] {
   if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
   const amounts = new Map<number, number>();
@@ -157,10 +163,11 @@ function mergeLots(a: readonly CardLot[], b: readonly CardLot[]): readonly CardL
 }
 
 /**
- * Merges two neighbours under the later release time, so that no money is released early: the ones that lie in
- * the smallest common cell of a fixed division of time into halves. A lot never leaves its cell, however often it is
- * merged, and of 65 lots within the time for which card money waits, two are always in a cell of less than a
- * thirty-second of it. Merged by their distance, later payments would move a lot on without end.
+ * Merges two neighbouring lots under the later release time, so that no money is released early. Time is
+ * divided into fixed cells by repeated halving, and the pair in the smallest common cell is merged. A lot
+ * never leaves its cell, however often it is merged, and of 65 lots within the waiting time of card money
+ * two always share a cell of less than a thirty-second of that time. If the closest pair were merged
+ * instead, later payments could postpone a lot forever.
  */
 function mergeClosestLots(lots: CardLot[]): void {
   const cells = lots
@@ -172,7 +179,10 @@ function mergeClosestLots(lots: CardLot[]): void {
   lots.splice(closest, 2, joined);
 }
 
-/** Returns the length in ms of the smallest cell with both times: a power of two, whose multiples bound it. */
+/**
+ * Returns the length in ms of the smallest cell that contains both times: a power of two; cells begin at
+ * its multiples.
+ */
 function getCommonCell(first: number, second: number): number {
   let length = 1;
   while (Math.floor(first / length) !== Math.floor(second / length)) length *= 2;

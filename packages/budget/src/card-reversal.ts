@@ -3,7 +3,9 @@ import { asMicro, assertNotNegative, type Micro } from "./money.ts";
 /** The state of a dispute of a card payment according to its newest event. */
 export interface CardDispute {
   readonly amount: Micro;
-  /** Whether the processor has taken the amount: true while it is open and if it was lost. */
+  /**
+   * Whether the processor has taken the amount back: true while the dispute is open and after it was lost.
+   */
   readonly isTaken: boolean;
   /** Whether it is closed. */
   readonly isFinal: boolean;
@@ -12,8 +14,8 @@ export interface CardDispute {
 }
 
 /**
- * Computes how much of a card payment is reversed in total, in micro-units: the refunds (`refunded` is
- * their sum) and the amounts that disputes took, at most the payment.
+ * Computes how much of a card payment is reversed in total, in micro-units: the sum of the refunds
+ * (`refunded`) and the disputed amounts that were taken, at most the payment.
  */
 export function computeReversedAmount({
   paid,

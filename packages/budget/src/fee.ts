@@ -32,9 +32,9 @@ export function splitFee(amount: Micro, rate: number): FeeSplit {
 }
 
 /**
- * Computes the fees of a chain of relays, each on the amount that the previous one forwards, and the
- * rest for the agent; their sum is the budget, in micro-units (specification, "Federation",
- * settlement).
+ * Computes the fees of a chain of relays, each on the amount that the previous relay forwards, and the
+ * remainder for the agent. Fees and remainder add up to the budget, in micro-units (specification,
+ * "Federation", settlement).
  */
 export function computeFeeChain(
   budget: Micro,

@@ -6,7 +6,7 @@ export type Micro = number & { readonly [unit]: "micro" };
 /** The micro-units of one currency unit. */
 export const MICRO = 1_000_000;
 
-/** No money. */
+/** An amount of zero. */
 export const ZERO: Micro = asMicro(0);
 
 /**
@@ -33,8 +33,8 @@ export function assertNotNegative(amount: Micro): Micro {
 }
 
 /**
- * Adds amounts that are not negative, up to the greatest safe integer, which exceeds every balance, so
- * that a truncated sum can never be paid.
+ * Adds amounts that are not negative, capped at the greatest safe integer. That exceeds every balance, so a
+ * capped sum can never be paid.
  */
 export function saturatingSum(amounts: Iterable<Micro>): Micro {
   let sum = 0;

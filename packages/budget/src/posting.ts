@@ -68,9 +68,9 @@ export function buildReleasePostings({ payerId, taskId, amount }: Hold): readonl
 }
 
 /**
- * Builds the postings of a settlement: the whole hold returns to the payer, who then pays the charge;
- * the payee receives it less the fee, the relay the fee. In this order no balance falls below 0. Throws
- * a RangeError unless 0 <= fee <= charge <= locked.
+ * Builds the postings of a settlement: the whole hold returns to the payer, who then pays the charge; the
+ * payee receives the charge less the fee, and the relay the fee. In this order no balance falls below 0.
+ * Throws a RangeError unless 0 <= fee <= charge <= locked.
  */
 export function buildSettlementPostings({
   payerId,

@@ -8,7 +8,7 @@ export interface CapabilityPrice {
 
 /**
  * Computes the price of one task in micro-units: the sum of the unit costs of the required capabilities,
- * with 0 for a capability without a price; without required capabilities, the highest price
+ * where a capability without a price costs 0; if no capability is required, the highest price
  * (specification, "Market").
  */
 export function estimateCost({
@@ -35,9 +35,9 @@ export function isPriced(prices: readonly CapabilityPrice[]): boolean {
 }
 
 /**
- * Quotes the price of one task in micro-units; null if the agent does not offer it. An agent with prices
- * must list every required capability, because an invented one would otherwise buy its work for free. An
- * agent without a price accepts any task at 0 (docs/decisions.md, 4).
+ * Quotes the price of one task in micro-units; null if the agent does not offer it. An agent that charges
+ * must list every required capability, because its work could otherwise be had for free under an invented
+ * one. An agent without prices accepts any task at 0 (docs/decisions.md, 4).
  */
 export function quoteTask({
   prices,
@@ -45,7 +45,7 @@ export function quoteTask({
   required = [],
 }: {
   readonly prices: readonly CapabilityPrice[];
-  /** The capabilities of the listing that has the prices. */
+  /** The capabilities of the listing that states the prices. */
   readonly listed: readonly string[];
   readonly required?: readonly string[] | undefined;
 }): Micro | null {

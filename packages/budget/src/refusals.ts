@@ -14,7 +14,7 @@ export type FundsCode = "budget.insufficient" | "account.overdrawn";
 /** Refusals of a withdrawal of card money; see `moveCardMoney`. */
 export type CardCode = "budget.card_hold";
 
-/** Refusals of an act in an inspection before payment; see `decideInspection`. */
+/** Refusals of an action in an inspection before payment; see `decideInspection`. */
 export type InspectionCode =
   | "inspection.not_found"
   | "inspection.not_party"

@@ -3,8 +3,9 @@ import { asMicro, negate, assertNotNegative, type Micro } from "./money.ts";
 import type { Posting } from "./posting.ts";
 
 /**
- * Builds the postings of an intermediate relay that was paid for a task and cannot pay the next relay: it
- * retains the rest for its operator to pay, because postings on another relay's account need that relay.
+ * Builds the postings of an intermediate relay that was paid for a task but cannot pay the next relay. It
+ * retains the remainder for its operator to pay out, because postings on the account of another relay need
+ * that relay's consent.
  */
 export function buildRetentionPostings({
   taskId,

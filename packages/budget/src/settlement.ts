@@ -7,7 +7,7 @@ export type SettlementStatus = "completed" | "partial" | "refunded";
 /** The outcome of a task as its executor states it. */
 export type ReceiptStatus = "completed" | "failed" | "denied";
 
-/** The steps in the task's signed ledger. */
+/** The number of steps in the task's signed ledger. */
 export interface StepCount {
   readonly completed: number;
   readonly total: number;
@@ -46,7 +46,7 @@ export function computeSettlementAmount({
   if (steps === undefined) return { status: "completed", amount: charge };
 
   const { completed, total } = assertStepCount(steps);
-  // A ledger without steps has no failed ones.
+  // A ledger without steps has no failed steps.
   if (completed === total) return { status: "completed", amount: charge };
   if (completed === 0) return { status: "refunded", amount: ZERO };
   const earned = scaleHalfUp(charge, completed, total * CENT) * CENT;
@@ -55,8 +55,8 @@ export function computeSettlementAmount({
 }
 
 /**
- * Decides the settlement of a verified receipt: the settled amount of the charge, the relay's fee on it
- * and the rest of the hold. Throws a RangeError if the charge exceeds the hold, and like
+ * Decides the settlement of a verified receipt: the part of the charge that is paid, the relay's fee on it
+ * and the remainder of the hold. Throws a RangeError if the charge exceeds the hold, and in the cases of
  * `computeSettlementAmount` and `splitFee`.
  */
 export function decideSettlement({

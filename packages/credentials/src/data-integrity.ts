@@ -24,7 +24,7 @@ export type ProofPurpose = "assertionMethod" | "authentication";
 
 interface ProofOptions {
   readonly secretKey: Uint8Array;
-  /** The did:key of `secretKey`, which costs as much to compute as a signature. */
+  /** The did:key of `secretKey`; callers pass it because it is as expensive to compute as a signature. */
   readonly did: string;
   readonly purpose: ProofPurpose;
   /** The time of creation, in ms since the epoch by the signer's clock. */

@@ -2,6 +2,6 @@
 export const CREDENTIAL_LIMITS = {
   /** The default validity of a credential, in ms. */
   defaultValidityMs: 3_600_000,
-  /** The maximum of credentials in a presentation; more are `presentation.malformed`. */
+  /** The maximum number of credentials in a presentation; more are refused with `presentation.malformed`. */
   maxCredentials: 256,
 } as const;

@@ -71,8 +71,7 @@ function parseDocument<K extends DocumentKind, Document extends { proof: DataInt
     const [issue] = checked.issues;
     return malformed(v.getDotPath(issue) ?? "", issue.message);
   }
-  // The value and not valibot's output, which lacks members called __proto__, although they are
-  // signed.
+  // The original value, because valibot's output lacks members called __proto__, which are signed too.
   const document = parsed.value as Document;
   const signedBytes = unlessMalformed(() => hashData(document));
   return signedBytes === undefined

@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { amount, count, didKey, finite, timestamp, ratio, text } from "./fields.ts";
 
 /**
- * The lower bound, in USD, of the fees that the issuing relay kept on the tasks that a credential is about:
- * "0", "0.05", "0.5", "5" or "50". Absent in credentials that state no fees.
+ * The lower bound, in USD, of the fees that the issuing relay kept from the tasks that a credential is
+ * about: "0", "0.05", "0.5", "5" or "50". Absent in credentials that state no fees.
  */
 const feesKeptBand = v.optional(text);
 

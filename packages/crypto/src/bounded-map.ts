@@ -25,7 +25,7 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
     this.#lifetime = lifetime;
   }
 
-  /** The number of entries, including expired ones that were not read since. */
+  /** The number of entries, including expired ones that have not been read since they expired. */
   get size(): number {
     return this.#entries.size;
   }
@@ -38,7 +38,7 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
     return undefined;
   }
 
-  /** Sets the newest entry and returns the value of the one that was dropped for it, if any. */
+  /** Sets an entry, which becomes the newest, and returns the value of the entry dropped for it, if any. */
   set(key: Key, value: Value): Value | undefined {
     const lifetime = this.#lifetime;
     const expiresAt = lifetime === undefined ? Infinity : lifetime.now() + lifetime.ttlMs;

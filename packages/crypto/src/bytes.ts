@@ -12,7 +12,7 @@ export function utf8ToBytes(text: string): Uint8Array {
  */
 export function bytesToUtf8(bytes: Uint8Array): string {
   try {
-    // The one strict decoder that every JavaScript engine has without a platform's types.
+    // The only strict UTF-8 decoder that every JavaScript engine has and that needs no platform types.
     return decodeURIComponent(bytesToHex(bytes).replace(/../g, "%$&"));
   } catch {
     throw new EncodingError("not UTF-8");
@@ -30,7 +30,7 @@ export function concatBytes(...parts: Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** Returns whether both hold the same bytes, in time that depends only on their lengths. */
+/** Returns whether both arrays hold the same bytes, in time that depends only on their lengths. */
 export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   if (left.length !== right.length) return false;
   let difference = 0;

@@ -2,7 +2,7 @@ import type { CheckResult, Verdict } from "./verdict.ts";
 
 /**
  * One check of a document. `test` returns whether the document passes, undefined if the check does not
- * apply to it, or an object for a check that the caller of `runChecks` must make.
+ * apply to it, or an object that describes a check which the caller of `runChecks` must perform.
  */
 export type Check<
   Document,
@@ -24,7 +24,7 @@ export type Check<
     }
 );
 
-/** A run of checks: yields each check that its caller must make and receives whether it passed. */
+/** A run of checks: yields each check that the caller must perform, and receives whether it passed. */
 export type CheckRun<External extends object, Result> = Generator<External, Result, boolean>;
 
 /** The results up to the check that refused, if one did. */
@@ -72,7 +72,7 @@ export function runLocalChecks<
   return completeChecks(runChecks(orderedChecks, document, context), (external: never) => external);
 }
 
-/** Completes a run; `answer` returns whether a check that the run asks for passes. */
+/** Completes a run; `answer` performs a check for the run and returns whether it passes. */
 export function completeChecks<External extends object, Result>(
   run: CheckRun<External, Result>,
   answer: (external: External) => boolean,

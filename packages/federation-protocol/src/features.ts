@@ -27,8 +27,8 @@ export function filterKnownFeatures(named: readonly string[]): readonly Federati
 }
 
 /**
- * Returns whether a peer has named a feature. A feature that it has not named must not be used with
- * it, so that relays of two versions work together as the older one does.
+ * Returns whether a peer has named a feature. Other features must not be used with it, so that relays of
+ * two versions work together like two relays of the older version.
  */
 export function supportsFeature(
   { features }: { readonly features: readonly string[] },

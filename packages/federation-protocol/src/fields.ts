@@ -10,14 +10,14 @@ import {
 } from "@agent/wire/engine";
 import * as v from "valibot";
 
-/** Micro-units of more than that are no safe integers. */
+/** Above this amount, micro-units are no longer safe integers. */
 const MAX_BALANCE = 9_000_000_000;
 
 /** An id of a relay, an agent or a query; its fixed form keeps signed texts unambiguous. */
 export const uuid = agentId;
 /** A key, a hash or a nonce: 32 bytes as 64 lower-case hex digits. */
 export const hex32 = publicKey;
-/** Ed25519 signature: 64 bytes in base64url, in the one spelling whose unused bits are zero. */
+/** Ed25519 signature: 64 bytes in base64url, whose unused bits must be zero. */
 export const signature = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{85}[AQgw]$/, "must be an Ed25519 signature in base64url"),
@@ -30,7 +30,7 @@ export const latencyMs = v.pipe(
 );
 /** Money in a message: USD from 0 to 1e9 with at most 6 decimals. */
 export const money = price;
-/** Words of `FEDERATION_FEATURES`; unknown ones are those of a newer version. */
+/** Names from `FEDERATION_FEATURES`; unknown ones belong to a newer version. */
 export const features = v.pipe(
   v.array(shortText),
   v.maxLength(100, "must hold at most 100 entries"),

@@ -1,6 +1,6 @@
 /**
- * Returns whether a signed time is at most `lifetimeMs` in the past or future by this relay's
- * clock; times in ms since the epoch. Both bounds count as fresh (specification, "Federation requests").
+ * Returns whether a signed time is at most `lifetimeMs` before or after this relay's time, both inclusive;
+ * times in ms since the epoch (specification, "Federation requests").
  */
 export function isFresh(timestamp: number, now: number, lifetimeMs: number): boolean {
   return Math.abs(now - timestamp) <= lifetimeMs;

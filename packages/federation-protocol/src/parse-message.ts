@@ -8,7 +8,7 @@ export function parseMessage<S extends v.GenericSchema>(
 ):
   | { readonly ok: true; readonly message: v.InferOutput<S> }
   | FederationRefusal<"federation.malformed"> {
-  // An array would be accepted as an object in which no member is required.
+  // Valibot would accept an array as an object without required members.
   if (Array.isArray(value)) return refuse("federation.malformed", "must be an object");
   const parsed = v.safeParse(schema, value);
   if (parsed.success) return { ok: true, message: parsed.output };

@@ -1,8 +1,8 @@
 import type { FederationCode } from "./refusals.ts";
 
 /**
- * The HTTP status of each refusal (specification, "Errors"). They are part of the protocol: by
- * status and code the sender decides whether to send a message again (`classifyDelivery`).
+ * The HTTP status of each refusal (specification, "Errors"). The statuses are part of the protocol: the
+ * sender decides by status and code whether to send a message again (`classifyDelivery`).
  */
 export const REFUSAL_STATUS = {
   "federation.malformed": 400,

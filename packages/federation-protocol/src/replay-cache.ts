@@ -1,4 +1,4 @@
-/** A bounded set of keys that were seen within a lifetime, such as signatures or query ids. */
+/** A bounded set of recently seen keys, such as signatures or query ids, each kept for a lifetime. */
 export class ReplayCache {
   readonly #lifetimeMs: number;
   readonly #capacity: number;
@@ -11,7 +11,7 @@ export class ReplayCache {
     this.#capacity = capacity;
   }
 
-  /** Adds a key and returns whether it was new at `now`, in ms by a clock of the caller's choice. */
+  /** Adds a key and returns whether it was new at `now`, in ms by any clock that the caller chooses. */
   add(key: string, now: number): boolean {
     for (const [old, end] of this.#ends) {
       if (end >= now) break;

@@ -12,7 +12,7 @@ import {
 } from "./fields.ts";
 import { LEDGER_STATUSES } from "./statuses.ts";
 
-/** The specification has no step here; an event without one belongs to the open step. */
+/** The specification defines no step here; an event without one belongs to the open step. */
 const step_id = v.optional(text);
 
 const payloads = {
@@ -65,7 +65,7 @@ export const LedgerEventSchema = v.variant(
       : `must be one of: ${LEDGER_EVENT_TYPES.join(", ")}`,
 ) as v.GenericSchema<LedgerEvent>;
 
-/** The schema of one event whose output has only the named members. */
+/** The schema of one event; its output contains only the named members. */
 export const BareEventSchema = v.variant(
   "type",
   LEDGER_EVENT_TYPES.map((type) =>

@@ -42,7 +42,7 @@ export function parseHashedLedger(input: unknown): ParsedLedger | LedgerFault {
     const [issue] = checked.issues;
     return malformedLedger(v.getDotPath(issue) ?? "", issue.message);
   }
-  // The value and not valibot's output, which lacks members called `__proto__`.
+  // The original value, because valibot's output lacks members called `__proto__`.
   const ledger = parsed.value as Ledger;
   for (const [path, value] of listObjects(ledger)) {
     if (Array.isArray(value)) return malformedLedger(path, "must be a JSON object");
@@ -54,8 +54,7 @@ export function parseHashedLedger(input: unknown): ParsedLedger | LedgerFault {
 }
 
 /**
- * Yields the values that must be objects with their paths, because valibot accepts an array for an
- * object.
+ * Yields the values that must be objects, with their paths, because valibot accepts an array as an object.
  */
 function* listObjects(ledger: Ledger): Iterable<[path: string, value: unknown]> {
   for (const [index, event] of ledger.timeline.entries()) {

@@ -6,7 +6,7 @@ import type { LedgerStatus } from "./statuses.ts";
 export interface GoalRecords {
   readonly agentId: string;
   readonly goalId: string;
-  /** The facts about the goal itself, such as the task whose id it is. */
+  /** The goal's own record, such as the task whose id it is. */
   readonly goal?: GoalRecord | undefined;
   /** Oldest first; if several plans have a step, the newest counts. */
   readonly plans: readonly PlanRecord[];

@@ -9,9 +9,9 @@ export interface ToolCall {
 }
 
 /**
- * Returns the SHA-256, in lower-case hex, of the arguments' canonical JSON, which is all that a
- * ledger contains of them (specification, Execution ledger). Throws CanonicalJsonError on arguments
- * that have no canonical JSON.
+ * Returns the SHA-256, in lower-case hex, of the arguments' canonical JSON. A ledger contains nothing else
+ * of the arguments (specification, Execution ledger). Throws CanonicalJsonError on arguments that have no
+ * canonical JSON.
  */
 export function hashArgs(args: unknown): string {
   return sha256Hex(canonicalize(args));

@@ -1,12 +1,12 @@
 /** Limits that every verifier applies. */
 export const RECEIPT_LIMITS = {
   /**
-   * The maximum of nested receipts in one tree, over all depths; more are
+   * The maximum number of nested receipts in one tree, at all depths; more are refused with
    * `receipt.too_many_nested`.
    */
   maxNested: 256,
   /**
-   * The hops below the outermost receipt that are verified; deeper receipts are ignored, not
+   * The number of levels below the outermost receipt that are verified; deeper receipts are ignored, not
    * refused.
    */
   maxHops: 10,
@@ -14,17 +14,12 @@ export const RECEIPT_LIMITS = {
   minSpanMs: -60_000,
   /** The maximum of `completed_at - submitted_at` in ms. */
   maxSpanMs: 3_600_000,
-  /**
-   * The time by which `completed_at` may be ahead of the verifier's clock without a warning, in ms.
-   */
+  /** How far `completed_at` may be ahead of the verifier's clock without a warning, in ms. */
   clockSkewMs: 60_000,
-  /**
-   * The time by which a nested receipt may lie outside its parent's time span without a warning, in
-   * ms.
-   */
+  /** How far a nested receipt may lie outside its parent's time span without a warning, in ms. */
   nestedSkewMs: 60_000,
-  /** The time after the end of a key at which a receipt may have been completed with it, in ms. */
+  /** How long after the end of a key a receipt may have been completed with it, in ms. */
   formerKeySkewMs: 300_000,
-  /** The maximum time between the timestamp of a verdict or a decision and the relay's clock, in ms. */
+  /** The maximum difference between the timestamp of a verdict or a decision and the relay's clock, in ms. */
   statementSkewMs: 300_000,
 } as const;

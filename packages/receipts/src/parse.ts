@@ -16,10 +16,9 @@ export interface ReceiptFault {
 }
 
 /**
- * Parses a receipt, given as a value or as its JSON text. Checks neither its suite nor its
- * signature nor the inside of nested receipts. `verifyReceipt` accepts the result.
- *
- * Refuses with `receipt.malformed` or, above 256 nested receipts in all, `receipt.too_many_nested`.
+ * Parses a receipt, given as a value or as its JSON text, for `verifyReceipt`. Does not check its suite,
+ * its signature or the members of nested receipts. Refuses with `receipt.malformed`, or with
+ * `receipt.too_many_nested` above 256 nested receipts in total.
  */
 export function parseReceipt(value: unknown): ParsedReceipt | ReceiptFault {
   const parsed = typeof value === "string" ? readJsonText(value) : { value };
@@ -40,7 +39,7 @@ export function parseReceipt(value: unknown): ParsedReceipt | ReceiptFault {
   );
 }
 
-/** Checks a receipt's own members; of nested receipts only that they are objects. */
+/** Checks a receipt's own members; nested receipts must only be objects. */
 export function checkReceiptMembers(
   value: unknown,
 ): { readonly ok: true; readonly receipt: ExecutionReceipt } | ReceiptFault {
@@ -49,7 +48,7 @@ export function checkReceiptMembers(
     const [issue] = checked.issues;
     return malformedReceipt(v.getDotPath(issue) ?? "", issue.message);
   }
-  // The value and not valibot's output, which lacks members that the schema does not name.
+  // The original value, because valibot's output lacks members that the schema does not name.
   return { ok: true, receipt: value as ExecutionReceipt };
 }
 

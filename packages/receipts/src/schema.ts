@@ -38,8 +38,8 @@ export interface ExecutionReceipt extends v.InferOutput<
 }
 
 /**
- * The rules for a receipt's own members, without `suite` and the inside of nested receipts: an
- * unknown suite has a refusal of its own, and nested receipts are verified separately.
+ * The rules for a receipt's own members, except `suite` and the content of nested receipts: an unknown
+ * suite has its own refusal, and nested receipts are verified separately.
  */
 export const ReceiptMembersSchema = v.pipe(
   plainObject,

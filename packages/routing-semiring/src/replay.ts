@@ -12,7 +12,7 @@ import {
 import { runSteps, type Steps } from "./ranking/run-steps.ts";
 import { DEFAULT_WEIGHTS, type Weights } from "./weights.ts";
 
-/** Facts on all candidates of a decision of which only the best were recorded. */
+/** Facts about all candidates of a decision of which only the best were recorded. */
 export interface RecordExcerpt {
   /** The number of all candidates. */
   readonly candidates: number;
@@ -20,7 +20,7 @@ export interface RecordExcerpt {
   readonly eligible: number;
   /** The mean cost of all candidates, by which prices were scored, in currency units. */
   readonly mean_cost: number;
-  /** A hash of all candidates by the caller of `rankAndRecord`, 64 hex digits. */
+  /** The hash of all candidates that the caller of `rankAndRecord` computed, 64 hex digits. */
   readonly inputs_hash: string;
 }
 
@@ -39,7 +39,7 @@ export interface RoutingRecord {
   readonly max_budget: number | null;
   /** In currency units; absent without a cap. */
   readonly price_cap?: number | undefined;
-  /** The candidates as they were known at the decision: all, or those that an excerpt keeps. */
+  /** The candidates as known at the time of the decision: all, or those that an excerpt keeps. */
   readonly candidates: readonly Candidate[];
   /** Absent if all candidates are recorded. */
   readonly excerpt?: RecordExcerpt | undefined;
@@ -48,16 +48,17 @@ export interface RoutingRecord {
   readonly choice: RoutingChoice | null;
 }
 
-/** The most candidates of which a record keeps all, and the number that an excerpt keeps. */
+/** The maximum number of candidates that a record contains in full. */
 export const MAX_RECORDED_CANDIDATES = 1_000;
 
-/** The number of best candidates that a record keeps of more than 1000. */
+/** The number of best candidates that an excerpt keeps. */
 export const EXCERPT_CANDIDATES = 100;
 
 /** Options of `rankAndRecord`. */
 export interface RecordOptions extends RankOptions {
   /**
-   * Hashes all candidates (64 hex digits), if there are too many to record. Without it all are recorded.
+   * Hashes all candidates (64 hex digits) if there are too many to record. Without this function all are
+   * recorded.
    */
   readonly hashInputs?: () => string;
 }
@@ -76,8 +77,9 @@ export function rankAndRecord(
 }
 
 /**
- * Ranks and records like `rankAndRecord`, in the steps of `rankInSteps`. With `hashInputs`, of more than
- * 1000 candidates only the 100 best that may be chosen and the chosen one are recorded, with their routes.
+ * Ranks and records like `rankAndRecord`, in the steps of `rankInSteps`. With `hashInputs`, the record of a
+ * decision among more than 1000 candidates contains only the 100 best that may be chosen and the chosen
+ * one, with their routes.
  */
 export function* rankAndRecordInSteps(
   candidates: readonly Candidate[],
@@ -124,7 +126,10 @@ function listExcerpt({ candidateScores, best, winner }: RankingDecision): number
   return winner === undefined || places.includes(winner) ? places : [...places, winner];
 }
 
-/** Lists the hops of the routes to some candidates, which form a tree, so that they alone give the same routes. */
+/**
+ * Lists the hops of the routes to some candidates. They form a tree, so these hops alone give the same
+ * routes.
+ */
 function listUsedEdges(
   graph: Graph,
   { candidateScores }: RankingDecision,
@@ -145,9 +150,10 @@ function listUsedEdges(
 }
 
 /**
- * Replays a recorded decision from its inputs alone and returns its choice, independently of the recorded
- * one. Of an excerpt the recorded candidates compete again, by the recorded mean cost and counts. Throws a
- * RangeError for a record of another `algorithm`, with an invalid graph or route or with impossible counts.
+ * Replays a recorded decision from its inputs and returns the resulting choice, independently of the
+ * recorded one. In an excerpt only the recorded candidates compete, by the recorded mean cost and counts.
+ * Throws a RangeError for a record with another `algorithm`, with an invalid graph or route or with
+ * impossible counts.
  */
 export function replayRanking(record: RoutingRecord): RoutingChoice | null {
   const { excerpt } = record;

@@ -56,7 +56,7 @@ function createMinSum(fromEdge: (edge: EdgeAttributes) => number): Semiring<numb
   };
 }
 
-/** Trust in 0..1: multiplied along a route, the highest is best. */
+/** Trust in 0..1: multiplied along a route; the highest is best. */
 export const trustSemiring = createMaxProduct((edge) => edge.trust);
 
 /** Reliability in 0..1: multiplied along a route, the highest is best. */
@@ -110,7 +110,7 @@ export const routeSemiring: Semiring<RouteAttributes> = {
     reliability: a.reliability * b.reliability,
     hops: a.hops + b.hops,
   }),
-  // A route without trust is no route, regardless of its other attributes.
+  // A route without trust does not count as a route, whatever its other attributes are.
   equal: (a, b) =>
     (a.trust < NEGLIGIBLE && b.trust < NEGLIGIBLE) ||
     (isClose(a.trust, b.trust) &&

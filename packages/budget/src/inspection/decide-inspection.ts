@@ -5,7 +5,7 @@ import { asMillionths, type Millionths, NO_SHARE, WHOLE_SHARE } from "./milliont
 /** The states of an inspection before payment (docs/decisions.md, 5). */
 export type InspectionState = "inspecting" | "rejected" | "disputed" | "closed";
 
-/** The acts and silences that end an inspection. */
+/** The actions and missed deadlines that end an inspection. */
 export type InspectionResult =
   | "accepted"
   | "lapsed"
@@ -27,21 +27,21 @@ export interface InspectionTerms {
   readonly decisionMs: number;
 }
 
-/** The end of an inspection. */
+/** The outcome of an inspection. */
 export interface InspectionOutcome {
   readonly result: InspectionResult;
-  /** The part of the due sum that the executor is paid. */
+  /** The share of the amount due that the executor is paid. */
   readonly share: Millionths;
-  /** The party on the wrong side of the middle, or that gave up in `disputed`. */
+  /** The party that lost: the one farther from the decided share, or the one that gave up in `disputed`. */
   readonly lostBy: "submitter" | "executor" | null;
 }
 
-/** An inspection at one time. */
+/** The state of an inspection. */
 export interface Inspection {
   readonly state: InspectionState;
-  /** The time in ms at which the state ends by itself; null once it is closed. */
+  /** The time in ms at which the state ends without any action; null once it is closed. */
   readonly deadline: number | null;
-  /** The part of the due sum that the submitter offered with its rejection. */
+  /** The share of the amount due that the submitter offered when it rejected. */
   readonly offer: Millionths;
   /** Null before the case is contested. */
   readonly arbiter: ArbiterKind | null;
@@ -49,20 +49,20 @@ export interface Inspection {
   readonly outcome: InspectionOutcome | null;
 }
 
-/** An act of a party or of the arbiter. */
+/** An action of a party or of the arbiter. */
 export type InspectionEvent =
   | { readonly type: "accepted" | "conceded" }
   | { readonly type: "rejected"; readonly offer: Millionths }
-  /** `arbiter` takes the case: the named agent if it still may, else the operator. */
+  /** `arbiter` decides the case: the named agent if it is still eligible, otherwise the operator. */
   | { readonly type: "contested"; readonly arbiter: ArbiterKind }
   | { readonly type: "decided"; readonly share: Millionths; readonly by: ArbiterKind };
 
-/** An inspection after an act, or the code of the refusal. */
+/** An inspection after an action, or the code of the refusal. */
 export type InspectionAnswer =
   | { readonly ok: true; readonly inspection: Inspection }
   | { readonly ok: false; readonly code: InspectionCode };
 
-/** Begins the inspection of a task whose receipt arrived at `now`. */
+/** Opens the inspection of a task whose receipt arrived at `now`. */
 export function openInspection({ windowMs }: InspectionTerms, now: number): Inspection {
   return {
     state: "inspecting",
@@ -74,8 +74,8 @@ export function openInspection({ windowMs }: InspectionTerms, now: number): Insp
 }
 
 /**
- * Applies every deadline that has passed; at the deadline itself it has. Returns the same object if none
- * has. The operator's time begins at the arbiter's deadline, not when that is noticed.
+ * Applies every deadline at or before `now`. Returns the same object if there is none. The operator's time
+ * begins at the arbiter's deadline, however late the relay processes that deadline.
  */
 export function expireInspection(
   inspection: Inspection,
@@ -87,7 +87,7 @@ export function expireInspection(
   if (state === "inspecting") return close(inspection, "lapsed", WHOLE_SHARE);
   if (state === "rejected") return close(inspection, "unanswered", offer);
   if (arbiter === "operator") {
-    // Half a millionth more than the middle is paid to the executor.
+    // A middle between two millionths is rounded up in favour of the executor.
     return close(inspection, "undecided", asMillionths(Math.ceil((MICRO + offer) / 2)));
   }
   const passedOn: Inspection = {
@@ -101,9 +101,9 @@ export function expireInspection(
 const MIN_TIME_LEFT_MS = 600_000;
 
 /**
- * Returns the deadline of a state of `lengthMs` after the relay started at `now`: at least ten minutes, or
- * the whole length if that is less, are left, so that a party does not lose by the relay's downtime. The
- * caller must extend a state only once, because otherwise starts in a row would never let it end.
+ * Returns the deadline of a state of `lengthMs` after the relay started at `now`. At least ten minutes
+ * remain, or the whole length if that is shorter, so that no party loses because the relay was down. The
+ * caller must extend a state only once; otherwise repeated restarts would keep it open forever.
  */
 export function extendDeadline({
   deadline,
@@ -118,8 +118,9 @@ export function extendDeadline({
 }
 
 /**
- * Returns the deadline of a state of `lengthMs` after the relay's clock was set back to `now`: no state lasts longer than
- * its whole length from then on. A deadline that was set at a wrong time lies as far ahead as that was.
+ * Returns the deadline of a state of `lengthMs` after the relay's clock was set back to `now`. From then on
+ * a state lasts at most its whole length; a deadline that was computed with the wrong time may be much
+ * further ahead.
  */
 export function shortenDeadline({
   deadline,
@@ -134,10 +135,10 @@ export function shortenDeadline({
 }
 
 /**
- * Decides an act at `now`, after every deadline that has passed by then. Refused with
- * `inspection.not_found` (an agent that is not in charge decides), `inspection.not_party` (the operator
- * decides a case of an agent), `inspection.closed` or `inspection.wrong_state`. Throws a RangeError for an
- * offer outside 0 to 999,999 and for a share outside 0 to 1,000,000.
+ * Applies an action at `now`, after all deadlines that have passed by then. Refused with
+ * `inspection.not_found` (an agent decides a case that it is not in charge of), `inspection.not_party` (the
+ * operator decides a case that an agent is in charge of), `inspection.closed` or `inspection.wrong_state`.
+ * Throws a RangeError for an offer outside 0 to 999,999 and for a share outside 0 to 1,000,000.
  */
 export function decideInspection(
   inspection: Inspection,

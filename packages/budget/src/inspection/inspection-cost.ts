@@ -2,10 +2,10 @@ import { splitFee } from "../fee.ts";
 import { asMicro, MICRO, type Micro } from "../money.ts";
 import { asMillionths, computePart } from "./millionths.ts";
 
-/** The amounts by which an inspection costs parties who belong together something, in micro-units. */
+/** The amounts that decide how much an inspection costs two parties that belong together, in micro-units. */
 export interface InspectionStake {
   readonly due: Micro;
-  /** The arbitration fee on `due`. */
+  /** The fee of an arbitration about `due`. */
   readonly fee: Micro;
   readonly platformFeeRate: number;
 }
@@ -13,10 +13,11 @@ export interface InspectionStake {
 const LEAST_PART_OF_FEE = 10;
 
 /**
- * Returns whether an inspection counts in the figures of its parties: the relay's fee for the due sum is at least a
- * tenth of the arbitration fee. Payer and executor may have one owner, who loses nothing but that fee, so without
- * it any number of accepted results would hide the rejected ones; now ten of them cost no less than a lost dispute.
- * Where the relay takes no fee at all, nothing separates such cases from others, and each one counts.
+ * Returns whether an inspection counts in the statistics of its parties: the platform fee on the amount due
+ * must be at least a tenth of the arbitration fee. If payer and executor have the same owner, that platform
+ * fee is all that an accepted result costs them, so free acceptances could hide any number of rejections;
+ * with this rule, ten of them cost as much as a lost dispute. On a relay without a platform fee such
+ * inspections cannot be distinguished, so all count.
  */
 export function countsForParties({ due, fee, platformFeeRate }: InspectionStake): boolean {
   return platformFeeRate === 0 || LEAST_PART_OF_FEE * splitFee(due, platformFeeRate).fee >= fee;
@@ -25,9 +26,9 @@ export function countsForParties({ due, fee, platformFeeRate }: InspectionStake)
 const HALF = asMillionths(MICRO / 2);
 
 /**
- * Computes the least that the parties of a dispute lose together to the relay once the operator is in charge of it, in
- * micro-units: the fee for half of the due sum if it stays undecided, or half of the arbitration fee if one of them
- * gives up. Everything else costs more.
+ * Computes the minimum that the parties of a dispute together lose to the relay once the operator is in
+ * charge of it, in micro-units: the platform fee on half of the amount due if the dispute stays undecided,
+ * or half of the arbitration fee if a party gives up. Every other course costs more.
  */
 export function computeLeastLoss({ due, fee, platformFeeRate }: InspectionStake): Micro {
   const undecided = splitFee(computePart(due, HALF), platformFeeRate).fee;

@@ -1,22 +1,22 @@
 import { asMicro, ZERO, type Micro } from "../money.ts";
 
-/** The time for which an agent that lost or let pass too many cases is suspended, in ms. */
+/** The duration of a suspension in ms, for an agent that lost too many cases or let too many pass. */
 export const SUSPENSION_MS = 7 * 86_400_000;
 
 const MIN_REJECTION_LIMIT = 20;
 
-/** A number of inspections, and the sum that was due for them in micro-units. */
+/** A number of inspections and the total amount that was due for them, in micro-units. */
 export interface InspectionVolume {
   readonly count: number;
   readonly due: Micro;
 }
 
 /**
- * Returns whether a submitter has so many inspections in `rejected` and `disputed` that it may not ask for
- * another one: 20, and no less than a tenth of those that it paid for in the last 30 days, by number or by sum.
- * By number alone, many inspections about next to nothing, which cost it no fee, would allow as many
- * rejections. A rejection itself is never refused, because the submitter would then pay for work that it
- * wanted to reject.
+ * Returns whether a submitter has so many inspections in `rejected` and `disputed` that it may not request
+ * another one: at least 20, and at least a tenth of those that it paid for in the last 30 days, by number
+ * or by amount. If only the number counted, many inspections of almost no value, which cost no fee, would
+ * allow as many rejections of valuable work. A rejection itself is never refused, because the submitter
+ * would then pay for work that it wanted to reject.
  */
 export function hasTooManyRejections({
   rejectedOrDisputed,
@@ -30,7 +30,7 @@ export function hasTooManyRejections({
   return count >= paidIn30Days.count / 10 || due >= paidIn30Days.due / 10;
 }
 
-/** A case of a submitter that was decided, or given up while it was disputed; the time in ms. */
+/** A case of a submitter that was decided, or that a party gave up while it was disputed; times are in ms. */
 export interface SubmitterCase {
   readonly closedAt: number;
   /** Whether the submitter lost it. */
@@ -43,9 +43,10 @@ const COUNTED_CASES = 10;
 const MAX_LOST = 4;
 
 /**
- * Returns whether a submitter lost five or more of its last ten cases, or of its last ten before one arbiter,
- * the newest of the lost ones less than seven days ago. `cases` are newest first. Each arbiter counts by itself as
- * well, because a submitter can win any number of cases before an arbiter of its own without a cost.
+ * Returns whether a submitter is suspended: it lost five or more of its last ten cases, or of its last ten
+ * before one arbiter, and the latest of these losses is less than seven days old. `cases` are newest first.
+ * Each arbiter also counts separately, because a submitter can win any number of cases before an arbiter of
+ * its own at no cost.
  */
 export function isSubmitterSuspended(cases: readonly SubmitterCase[], now: number): boolean {
   const byArbiter = Map.groupBy(cases, ({ arbiterId }) => arbiterId);
@@ -58,21 +59,24 @@ function hasLostTooMany(cases: readonly SubmitterCase[], now: number): boolean {
   return newest !== undefined && lost.length > MAX_LOST && now < newest.closedAt + SUSPENSION_MS;
 }
 
-/** A case that an agent was in charge of and decided, or let pass to the operator; the time in ms. */
+/** A case that an agent decided as the arbiter in charge, or let pass to the operator; times are in ms. */
 export interface ArbiterCase {
   readonly endedAt: number;
   readonly isPassed: boolean;
-  /** The least that its parties can lose by it once it passed, in micro-units (`computeLeastLoss`). */
+  /**
+   * The minimum that its parties can lose once the case has passed to the operator, in micro-units
+   * (`computeLeastLoss`).
+   */
   readonly leastLoss: Micro;
 }
 
 const MAX_PASSED_IN_A_ROW = 2;
 
 /**
- * Returns whether an arbiter let its last three or more cases pass, the newest less than seven days ago, if those of
- * the seven days before the newest cost their parties `leastCost` micro-units together. Parties who belong together
- * lose nothing else, and could otherwise suspend any arbiter by disputes about next to nothing. `cases` are newest
- * first.
+ * Returns whether an arbiter is suspended: it let at least its last three cases pass, the latest less than
+ * seven days ago, and those in the seven days before the latest cost their parties at least `leastCost`
+ * micro-units in total. Parties that belong together lose nothing else, and could otherwise suspend any
+ * arbiter with disputes of almost no value. `cases` are newest first.
  */
 export function isArbiterSuspended(
   cases: readonly ArbiterCase[],
@@ -89,9 +93,10 @@ export function isArbiterSuspended(
 }
 
 /**
- * Returns the least sum due, in micro-units, of the disputes that take an arbiter's places from one about `due`: its own
- * order of magnitude. Disputes about next to nothing would otherwise fill all places of the arbiter that both parties
- * named, shortly before a valuable case is contested; and compared exactly, ever larger ones would need no place.
+ * Returns the minimum amount due, in micro-units, that a pending dispute must have to compete with one
+ * about `due` for an arbiter's capacity: the order of magnitude of `due`. Otherwise two colluding parties
+ * could fill the capacity of an arbiter with disputes of almost no value, shortly before a valuable case is
+ * contested. An exact comparison would let ever larger disputes each find a place.
  */
 export function getLeastRival(due: Micro): Micro {
   return asMicro(10 ** (String(due).length - 1));

@@ -21,15 +21,15 @@ export function asMillionths(integer: number): Millionths {
   return (integer === 0 ? 0 : integer) as Millionths;
 }
 
-/** Nothing of a sum. */
+/** None of an amount. */
 export const NO_SHARE: Millionths = asMillionths(0);
 
-/** The whole sum. */
+/** All of an amount. */
 export const WHOLE_SHARE: Millionths = asMillionths(MICRO);
 
 /**
- * Converts a share from 0 to 1, a number or plain decimal text such as `"0.25"`, to millionths. Throws a
- * RangeError for another value and for one of more than 6 decimals.
+ * Converts a share from 0 to 1, given as a number or as plain decimal text such as `"0.25"`, to millionths.
+ * Throws a RangeError for a value out of range or with more than 6 decimals.
  */
 export function toMillionths(value: number | string): Millionths {
   return asMillionths(toMicro(value));

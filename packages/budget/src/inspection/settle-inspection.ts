@@ -7,7 +7,7 @@ import type { SettlementStatus } from "../settlement.ts";
 import type { InspectionOutcome } from "./decide-inspection.ts";
 import { computePart } from "./millionths.ts";
 
-/** The rate and the least amount of the arbitration fee. */
+/** The rate and the minimum of the arbitration fee. */
 export interface ArbitrationRate {
   readonly feeRate: number;
   /** Without it a dispute about one micro-unit would cost nothing. */
@@ -15,8 +15,8 @@ export interface ArbitrationRate {
 }
 
 /**
- * Computes the fee of an arbitration about an amount, in micro-units: the rate's part, rounded half up, but
- * at least `feeMin`. Throws a RangeError unless `isFeeRate`.
+ * Computes the fee of an arbitration about an amount, in micro-units: the amount times the rate, rounded
+ * half up, but at least `feeMin`. Throws a RangeError unless `isFeeRate`.
  */
 export function computeArbitrationFee(amount: Micro, { feeRate, feeMin }: ArbitrationRate): Micro {
   const fee = scaleHalfUp(amount, rateToPpm(feeRate), MICRO);
@@ -24,8 +24,8 @@ export function computeArbitrationFee(amount: Micro, { feeRate, feeMin }: Arbitr
 }
 
 /**
- * Computes the amount to hold for a task with inspection, in micro-units: as for any task, but at least the
- * price and its arbitration fee; null if that is more than `available`, so that the task is refused.
+ * Computes the amount to hold for a task with an inspection, in micro-units: as for any task, but at least
+ * its price plus the arbitration fee; null if that is more than `available`, so that the task is refused.
  */
 export function computeInspectedLock({
   estimate,
@@ -56,10 +56,10 @@ export interface InspectionToSettle {
   readonly payeeId: string;
   /** The agent in charge; null if that is the operator or there is no dispute. */
   readonly arbiterId: string | null;
-  /** The sum that the receipt earned by the settlement table, and the status by that table. */
+  /** The amount that the receipt earned by the settlement table, and the status from that table. */
   readonly due: Micro;
   readonly dueStatus: SettlementStatus;
-  /** The arbitration fee on `due`; the hold is `due + fee`. */
+  /** The fee of an arbitration about `due`; the hold is `due + fee`. */
   readonly fee: Micro;
   /** The executor's bond: `fee` once it contested, else 0. */
   readonly bond: Micro;
@@ -83,9 +83,9 @@ export interface InspectionSettlement {
 }
 
 /**
- * Settles a closed inspection: the loser pays the arbitration out of what is held of it, the executor is
- * paid its share of the due sum less the platform fee, and the rest returns. In the order of the postings
- * no balance falls below 0. Throws a RangeError for a bond that is neither 0 nor the fee.
+ * Settles a closed inspection. The loser pays the arbitration fee from the money held for it, the executor
+ * receives its share of the amount due less the platform fee, and the rest is returned. In the order of the
+ * postings no balance falls below 0. Throws a RangeError for a bond that is neither 0 nor the fee.
  */
 export function settleInspection(inspection: InspectionToSettle): InspectionSettlement {
   const { taskId, payerId, payeeId, due, dueStatus, fee, outcome } = inspection;
@@ -113,7 +113,7 @@ export function settleInspection(inspection: InspectionToSettle): InspectionSett
 
 type Arbitration = InspectionSettlement["arbitration"];
 
-/** A party that gave up pays half, because otherwise rejecting or contesting to gain time would be free. */
+/** A party that gives up pays half, because otherwise it could reject or contest for free to gain time. */
 function divideArbitration({ fee, bond, outcome }: InspectionToSettle): Arbitration {
   if (bond !== 0 && bond !== fee) throw new RangeError("the bond must be 0 or the fee");
   const { result, lostBy } = outcome;

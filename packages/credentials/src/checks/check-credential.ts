@@ -32,7 +32,7 @@ export function* checkCredential(
   return toVerdict(yield* runChecks(CREDENTIAL_CHECKS, document, { ...context, signedBytes }));
 }
 
-/** Checks the credentials of a presentation only if its own proof is valid. */
+/** Checks a presentation's own proof, and its credentials only if that proof is valid. */
 export function* checkPresentation(
   value: unknown,
   context: PresentationContext,

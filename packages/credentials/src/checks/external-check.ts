@@ -1,6 +1,6 @@
 import type { VerifiableCredential } from "../schema.ts";
 
-/** A check that the verifier makes itself: now, off the event loop, or by a database query. */
+/** A check that the verifier performs itself: immediately, off the event loop, or with a database query. */
 export type ExternalCheck =
   | {
       readonly kind: "signature";

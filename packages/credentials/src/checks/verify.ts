@@ -29,7 +29,7 @@ export interface VerifyPresentationOptions<
 }
 
 /**
- * Verifies a credential, given as a value or as its JSON text, by the did:key that issued it
+ * Verifies a credential, given as a value or as its JSON text, with the key in its issuer's did:key
  * (specification, Credentials). Never throws on a value: a refused credential has a `code` of
  * CredentialRefusal, and a failed check of a valid one is a warning (CredentialWarning).
  */
@@ -43,7 +43,7 @@ export function verifyCredential(
 }
 
 /**
- * Verifies like `verifyCredential`, with the signature off the event loop where the platform has
+ * Verifies like `verifyCredential`, but verifies the signature off the event loop where the platform has
  * threads.
  */
 export async function verifyCredentialAsync(
@@ -56,8 +56,8 @@ export async function verifyCredentialAsync(
 }
 
 /**
- * Verifies a presentation, given as a value or as its JSON text, and each credential in it; one
- * refused credential refuses it. PresentationRefusal lists its codes.
+ * Verifies a presentation, given as a value or as its JSON text, and each credential in it. If one
+ * credential is refused, so is the presentation. PresentationRefusal lists its codes.
  */
 export function verifyPresentation(
   presentation: object | string,
@@ -68,7 +68,7 @@ export function verifyPresentation(
   );
 }
 
-/** Verifies like `verifyPresentation`, with the signatures off the event loop. */
+/** Verifies like `verifyPresentation`, but verifies the signatures off the event loop. */
 export async function verifyPresentationAsync(
   presentation: object | string,
   options: VerifyPresentationOptions<MaybePromise>,

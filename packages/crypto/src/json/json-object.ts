@@ -3,12 +3,12 @@ export interface JsonMembers {
   readonly [member: string]: unknown;
 }
 
-/** Returns whether a value is an object and no array, as a JSON object is. */
+/** Returns whether a value is an object but not an array, like a JSON object. */
 export function isJsonObject(value: unknown): value is JsonMembers {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns whether a value is an object without a class, which no array, date or map is. */
+/** Returns whether a value is an object without a class, so not an array, a date or a map. */
 export function isPlainObject(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

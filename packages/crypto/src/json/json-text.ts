@@ -1,4 +1,7 @@
-/** The fault of a text: the member with the number that is refused, empty otherwise, and the broken rule. */
+/**
+ * The fault of a text: the broken rule and, if a number is refused, the name of its member, otherwise
+ * empty.
+ */
 export interface JsonTextFault {
   readonly path: string;
   readonly message: string;
@@ -7,8 +10,8 @@ export interface JsonTextFault {
 }
 
 /**
- * Parses a JSON text in a wrapper; null if it is not JSON or could be read in two ways, as `readJsonText`
- * refuses it.
+ * Parses a JSON text; the result is wrapped, because null may also be the parsed value. Null if the text is
+ * refused by `readJsonText`.
  */
 export function parseJsonText(text: string): { readonly value: unknown } | null {
   const read = readJsonText(text);
@@ -16,10 +19,10 @@ export function parseJsonText(text: string): { readonly value: unknown } | null 
 }
 
 /**
- * Parses a JSON text that may be signed. Refuses one that is not JSON and one that readers understand in
- * different ways, because a signature over it would be ambiguous: if an object names a member twice, or
- * if an integer has more digits than a double keeps (RFC 8785, I-JSON). Such an integer is accepted only
- * as the number that its canonical spelling states, so that no other digits stand for the same number.
+ * Parses a JSON text that may be signed. Refuses a text that is not JSON, and one that parsers interpret
+ * differently, because a signature over it would be ambiguous: an object names a member twice, or an
+ * integer has more digits than a double can hold (RFC 8785, I-JSON). Such an integer is accepted only in
+ * its canonical spelling, so that no other digits stand for the same number.
  */
 export function readJsonText(
   text: string,
@@ -55,7 +58,7 @@ function countMembers(root: unknown): number {
 }
 
 /**
- * Counts the colons outside strings of a text that is JSON, because a repeated name has two of them but
+ * Scans a valid JSON text. Counts the colons outside strings, because a duplicate name has two of them but
  * is one member when parsed, and finds the member of the first integer that has no exact value.
  */
 function scanText(text: string): { readonly members: number; readonly inexact?: string } {
@@ -94,12 +97,12 @@ function readNumber(text: string, at: number): string {
   return NUMBER.exec(text)?.[0] ?? "";
 }
 
-/** Every integer of at most 15 digits is read exactly. */
+/** A double represents every integer of at most 15 digits exactly. */
 function isInexactInteger(number: string): boolean {
   return number.length > 15 && /^\d+$/.test(number) && spellDigits(Number(number)) !== number;
 }
 
-/** Returns the canonical spelling of an integer, `1e+21` as its digits. */
+/** Returns the digits of an integer in its canonical spelling, for example those of `1e+21`. */
 function spellDigits(integer: number): string {
   const [mantissa = "", exponent] = String(integer).split("e+");
   if (exponent === undefined) return mantissa;

@@ -27,8 +27,8 @@ export function verifyJson(value: unknown, publicKey: Uint8Array, maxDepth?: num
 }
 
 /**
- * Verifies like `verifyJson` that one of the keys signed, in the order of the keys. The message is built
- * once, however many keys there are.
+ * Verifies like `verifyJson`, but with several keys, which are tried in order until one verifies. The
+ * message is built only once.
  */
 export function verifyJsonByAny(value: unknown, publicKeys: readonly Uint8Array[]): boolean {
   const parts = parseSignedJson(value);

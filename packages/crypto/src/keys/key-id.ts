@@ -22,15 +22,12 @@ export function isAgentIdOfKey(agentId: string, publicKey: string): boolean {
   return HEX_OF_32_BYTES.test(publicKey) && deriveAgentId(publicKey) === agentId;
 }
 
-/**
- * Returns whether an id is of version 8, which allows only the key that it was derived from as its
- * first key.
- */
+/** Returns whether an id is a UUID of version 8, whose first key must be the key that it was derived from. */
 export function isKeyDerivedId(agentId: string): boolean {
   return isUuid(agentId) && agentId[14] === "8";
 }
 
-/** The reasons for which a key is not the current one of an id of version 8. */
+/** The codes with which `verifyAgentIdKey` refuses a key. */
 export type AgentIdKeyCode = "agent.id_not_of_key" | SuccessionCode;
 
 /**

@@ -3,7 +3,7 @@ const VERSION = 0x70;
 const VARIANT = 0x80;
 const toCodes = (text: string) => Array.from(text, (character) => character.charCodeAt(0));
 const DIGITS = toCodes("0123456789abcdef");
-/** The characters of an id, used again for each, because a new array costs as much as the rest. */
+/** The character codes of an id, reused for each id, because a new array costs as much as the rest. */
 const CODES = toCodes("00000000-0000-0000-0000-000000000000");
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[478][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -28,8 +28,8 @@ export function uuidV7(now: number, randomBytes: Uint8Array): string {
   putByte(19, VARIANT | (randomBytes[2]! & 0x3f));
   putByte(21, randomBytes[3]!);
   for (let at = 4; at < 10; at++) putByte(16 + 2 * at, randomBytes[at]!);
-  // Every task needs several ids, and a text that is added up from short ones costs twice as much by the
-  // time that it is stored.
+  // Every task needs several ids, and an id that is concatenated from short strings costs twice as much by
+  // the time it is stored.
   return String.fromCharCode(...CODES);
 }
 

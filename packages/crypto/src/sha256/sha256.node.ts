@@ -4,7 +4,7 @@ import type * as portable from "./sha256-portable.ts";
 const HASH_BYTES = 32;
 
 export function sha256(data: Uint8Array | string): Uint8Array {
-  // A text of one character for each byte costs a fifth of a buffer, whose memory is outside of the heap.
+  // A string with one character per byte costs a fifth of a buffer, whose memory is outside the heap.
   const text = hash("sha256", data, "binary");
   const bytes = new Uint8Array(HASH_BYTES);
   for (let at = 0; at < HASH_BYTES; at++) bytes[at] = text.charCodeAt(at);

@@ -27,10 +27,10 @@ export function signRelaySuccession(options: SignRelaySuccessionOptions): RelayS
   return signSuccessionStep({ relay_id: options.relay_id }, options);
 }
 
-/** The greatest number of keys of a relay, which bounds the records that its peers must read. */
+/** The maximum number of keys of a relay, which bounds the records that its peers must read. */
 export const MAX_RELAY_KEYS = 33;
 
-/** The reasons for which a relay's chain is refused. */
+/** The codes with which a relay's chain is refused. */
 export type RelayChainCode = SuccessionCode | "succession.too_long";
 
 /** The keys of a relay, or the code of the first invalid step and its index. */
@@ -67,9 +67,9 @@ export function verifyRelaySuccession(
 }
 
 /**
- * Returns the steps of a relay's chain after a key (64 hex digits); null when the chain does not
- * lead through that key or breaks a rule. A reader that knows any key of the chain can continue
- * from there, and never go back.
+ * Returns the steps of a relay's chain after a key (64 hex digits); null if the key is not in the chain or
+ * the chain breaks a rule. A reader that knows any key of the chain can continue from there, but never go
+ * back.
  */
 export function findStepsAfter(
   records: readonly unknown[],

@@ -7,7 +7,7 @@ import { SUITE } from "../suite.ts";
 import { unlessMalformed } from "../unless-malformed.ts";
 import { isUuid } from "../keys/uuid-v7.ts";
 
-/** The reasons for which a succession record is refused. */
+/** The codes with which a succession record is refused. */
 export type SuccessionCode =
   | "succession.malformed"
   | "succession.suite_unknown"

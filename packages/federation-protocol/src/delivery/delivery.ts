@@ -1,21 +1,21 @@
 import type { RetrySchedule } from "./retry-schedule.ts";
 
 /**
- * The end of a delivery attempt. `unreachable`: no connection was established, so nothing can have
- * arrived. `unknown`: the message may have arrived, but there was no answer.
+ * The result of a delivery attempt. `unreachable`: no connection was established, so the message cannot
+ * have arrived. `unknown`: the message may have arrived, but there was no answer.
  */
 export type Delivery =
   | {
       readonly kind: "answered";
       readonly status: number;
       readonly code?: string | undefined;
-      /** The pause that `Retry-After` of the answer asks for, in ms. */
+      /** The delay that the answer's `Retry-After` asks for, in ms. */
       readonly retryAfterMs?: number | undefined;
     }
   | { readonly kind: "unreachable" }
   | { readonly kind: "unknown" };
 
-/** The meaning of an answer for the delivery. */
+/** What a delivery result means for the message. */
 export type DeliveryOutcome =
   | "accepted"
   | "pending"
@@ -25,10 +25,10 @@ export type DeliveryOutcome =
   | "unknown";
 
 /**
- * Classifies an answer by its status and code. `refused` is final for this copy. `later` means that
- * the message was not processed (rate limit, overload, a signature or clock that can be corrected, or a
- * refusal without a code, which a proxy has made in the peer's place). A failure of the other side leaves
- * the outcome unknown.
+ * Classifies an answer by its status and code. `refused` is final for this copy. `later` means that the
+ * message was not processed: a rate limit, overload, a signature or clock that can be corrected, or a
+ * refusal without a code, which comes from a proxy instead of the peer. After a failure of the peer the
+ * outcome is unknown.
  */
 export function classifyDelivery(delivery: Delivery): DeliveryOutcome {
   if (delivery.kind === "unknown") return "unknown";
@@ -36,7 +36,7 @@ export function classifyDelivery(delivery: Delivery): DeliveryOutcome {
   const { status, code } = delivery;
   // Federation is off at the receiver for now, so the message was not processed.
   if (code === "route.not_found") return "later";
-  // Every other 403 can be resolved by correcting a clock or a key; this one cannot.
+  // Any other 403 can be resolved by correcting a clock or a key, but not this one.
   if (code === "result.wrong_peer") return "refused";
   if (isIdTaken(delivery)) return "refused";
   if (status === 202) return "pending";
@@ -48,8 +48,8 @@ export function classifyDelivery(delivery: Delivery): DeliveryOutcome {
 }
 
 /**
- * Returns whether the peer states that the id of a forwarded task belongs to another party there, so that the
- * peer has not taken the task. A 409 with any other code says that it has.
+ * Returns whether the peer states that the id of a forwarded task already belongs to another party there,
+ * so the peer has not accepted the task. A 409 with any other code means that it has.
  */
 export function isIdTaken(delivery: Delivery): boolean {
   if (delivery.kind !== "answered") return false;
@@ -57,18 +57,18 @@ export function isIdTaken(delivery: Delivery): boolean {
 }
 
 /**
- * Returns whether the peer put the message off for now: its rate is used up (429), or it is frozen,
- * drains or is overloaded (503). Such an attempt must not be used up, because others than the payer
- * can use up the rate.
+ * Returns whether the peer deferred the message: its rate limit is reached (429), or it is frozen, draining
+ * or overloaded (503). This must not use up an attempt, because parties other than the payer can exhaust
+ * the rate limit.
  */
 export function isPutOff(delivery: Delivery): boolean {
   return delivery.kind === "answered" && putOffStatuses.includes(delivery.status);
 }
 
 /**
- * Returns the time of the next attempt after one that was put off: the scheduled time, or a later one
- * that `Retry-After` asks for, but at most the longest pause of the schedule from now. All times are in
- * ms since the epoch, by this relay's clock.
+ * Returns the time of the next attempt after a deferred one: the scheduled time, or a later one that
+ * `Retry-After` asks for, but no later than the longest pause of the schedule from now. All times are in ms
+ * since the epoch, by this relay's clock.
  */
 export function getNextAttemptTime(
   scheduledAt: number,

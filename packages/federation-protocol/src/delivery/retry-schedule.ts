@@ -3,22 +3,22 @@ import { FEDERATION_LIMITS } from "../limits.ts";
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** The retry times of a message that must arrive; all times in ms. */
+/** The retry times of a message that must be delivered; all times in ms. */
 export interface RetrySchedule {
-  /** The pause after each attempt but the last, which ends the schedule. */
+  /** The pause after each attempt except the last, which ends the schedule. */
   readonly pauses: readonly number[];
   /** The maximum age of a forward that is accepted. */
   readonly lifetimeMs: number;
-  /** After this time from the last attempt, no copy of any attempt is accepted any more. */
+  /** How long after the last attempt a copy may still be accepted. */
   readonly settleDownMs: number;
-  /** The time for which the hold of a completed task waits for its settlement. */
+  /** How long the hold of a completed task waits for its settlement. */
   readonly holdMs: number;
 }
 
 /**
- * Creates the schedule of five retries, 30 s, 2 min, 8 min, 32 min and 2 h after one another
- * (specification, "Settlement"), with all times multiplied by `scale`. The receiver's clock may be
- * one lifetime behind, so the last copy expires two lifetimes after the last attempt.
+ * Creates the schedule of five retries after pauses of 30 s, 2 min, 8 min, 32 min and 2 h (specification,
+ * "Settlement"); `scale` multiplies all times. The receiver's clock may be one lifetime behind, so the last
+ * copy expires two lifetimes after the last attempt.
  */
 export function createRetrySchedule(scale = 1): RetrySchedule {
   const pauses = [30 * SECOND_MS, 2 * MINUTE_MS, 8 * MINUTE_MS, 32 * MINUTE_MS, 120 * MINUTE_MS];

@@ -3,11 +3,11 @@ const MAX_FOLLOWED_OFFSET_MS = 60_000;
 /** A new offset of the wall clock must last this long before it is accepted. */
 const MIN_JUMP_DURATION_MS = 600_000;
 
-/** The readings of a machine's two clocks at one moment, in ms. */
+/** The readings of a machine's two clocks at the same time, in ms. */
 export interface ClockReading {
-  /** The time since the epoch in ms; it can be set to any value at any moment. */
+  /** The time since the epoch in ms; it can be set to any value at any time. */
   readonly wall: number;
-  /** The time since an arbitrary fixed moment in ms; it never goes back. */
+  /** The time since an arbitrary fixed point in ms; it never goes back. */
   readonly monotonic: number;
 }
 
@@ -30,17 +30,17 @@ export interface ClockState {
 }
 
 /**
- * Returns the initial state. It starts at `newestStored`, the newest stored time, if the wall clock
- * is before it, because a wall clock that went back must not undo what has happened.
+ * Returns the initial state. If the wall clock is behind the newest stored time (`newestStored`), the clock
+ * starts there, because a wall clock that was set back must not undo past events.
  */
 export function createClock({ wall, monotonic }: ClockReading, newestStored = wall): ClockState {
   return { now: Math.max(wall, newestStored), monotonic, jump: null };
 }
 
 /**
- * Advances the clock to a later reading; the time is its `now`. It follows the wall clock while
- * they differ by at most 60 s. Beyond that it advances by the monotonic clock, so that nothing ends
- * early and expiry never stops, until the new offset has lasted 10 minutes.
+ * Advances the clock to a later reading; `now` is the resulting time. The clock follows the wall clock
+ * while the two differ by at most 60 s. Beyond that it advances with the monotonic clock, so that nothing
+ * expires early and expiry never stops, until the new offset has lasted 10 minutes.
  */
 export function advanceClock(state: ClockState, { wall, monotonic }: ClockReading): ClockState {
   const elapsed = Math.max(0, monotonic - state.monotonic);

@@ -2,7 +2,7 @@ import { isAgentIdOfKey, isKeyDerivedId, verifyAgentIdKey } from "@agent/crypto"
 import { limits } from "@agent/wire";
 import type { RemoteAgent } from "../messages/discovery.ts";
 
-/** The maximum size of the key successions in an answer to a query. */
+/** Limits of the key successions in an answer to a query. */
 export const SUCCESSION_LIMITS = {
   /** Records in one entry. */
   records: 16,
@@ -14,9 +14,9 @@ type Claim = Pick<RemoteAgent, "agent_id" | "public_key" | "succession">;
 type Records = readonly Readonly<Record<string, unknown>>[];
 
 /**
- * The proof of an agent's key by its entry. Only a version 8 id can prove a key: `proven` by the
- * key itself or by the chain of records that leads to it, `refuted` by a chain that does not lead
- * to it, `unproven` if the key is a later one and there is no chain.
+ * How well an entry proves its agent's key. Only a version 8 id can prove a key: `proven` if the id is
+ * derived from the key itself or a chain of records leads to it, `refuted` if the chain does not lead to
+ * it, `unproven` if the key is a later one and there is no chain.
  */
 export type KeyProof = "none" | "proven" | "unproven" | "refuted";
 
@@ -42,9 +42,9 @@ export function checkKeyProof(claim: Claim, budget: number): ProvenEntry {
 }
 
 /**
- * Returns the entries of an answer with as many chains as it may carry, in order, or without chains
- * for a peer that does not read them. An entry whose chain does not fit keeps its other members; a
- * query for its id finds the chain.
+ * Returns the entries of an answer with as many chains as it may carry, in order, or without chains for a
+ * peer that does not read them. An entry whose chain does not fit keeps its other members; the chain can be
+ * found by a query for its id.
  */
 export function boundSuccessions<Entry extends RemoteAgent>(
   entries: readonly Entry[],
@@ -60,7 +60,7 @@ export function boundSuccessions<Entry extends RemoteAgent>(
   });
 }
 
-/** Returns the keys that an agent has replaced, read from the verified chain of its entry. */
+/** Returns the keys that an agent has replaced, according to the verified chain of its entry. */
 export function listFormerKeys({
   succession,
 }: Pick<RemoteAgent, "succession">): readonly unknown[] {

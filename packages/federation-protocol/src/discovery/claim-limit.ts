@@ -6,8 +6,8 @@ export type ClaimLimit = Extract<TrustLevel, "first_contact" | "verified" | "tru
 
 /**
  * Returns the highest level that a peer's claims about agents may count as, by the fees, in micro-units,
- * that this relay kept on tasks settled with the peer. A peer speaks alone, so it must have left what two
- * payers leave together.
+ * that this relay kept on tasks settled with the peer. A peer's claim has no second source, so its fees
+ * must reach what two payers need together.
  */
 export function getClaimLimit(fees: number, { verified, trusted }: TrustThresholds): ClaimLimit {
   if (fees >= 2 * trusted) return "trusted";

@@ -8,7 +8,7 @@ export interface AgentClaim {
   readonly isAdmitted: boolean;
 }
 
-/** An agent as the claims of all peers describe it. */
+/** An agent as described by the claims of all peers. */
 export type ClaimedAgent = KnownAgent & {
   /** Claims of the same id under other keys, one for each key. */
   readonly rivals: readonly KnownAgent[];
@@ -26,11 +26,10 @@ export function isOwnClaim({ agent }: AgentClaim): boolean {
 }
 
 /**
- * Resolves all claims of one agent id; returns undefined without claims. A claim by an admitted
- * peer of its own agent wins over every other one. Then a version 8 id that proves the claimed key
- * wins over one that does not, and the later of two keys of one chain over the replaced one. Claims
- * of equal weight under different keys are in conflict (`id_conflict`); the order of `mergeEntries`
- * selects the one that is shown.
+ * Resolves all claims about one agent id; undefined without claims. The claim of an admitted peer about its
+ * own agent takes precedence. Next, a version 8 id that proves the claimed key precedes one that does not,
+ * and the later of two keys of one chain precedes the one it replaced. Claims of equal weight under
+ * different keys are in conflict (`id_conflict`), and the order of `mergeEntries` selects the one to show.
  */
 export function resolveClaims(claims: readonly AgentClaim[]): ClaimedAgent | undefined {
   const weights = claims.map(getClaimWeight);

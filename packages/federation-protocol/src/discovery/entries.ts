@@ -18,7 +18,7 @@ export type KnownAgent = RemoteAgent & {
 /** An agent whose key is known, so that its results can be verified. */
 export type ReachableAgent = KnownAgent & { readonly public_key: string };
 
-/** Returns whether tasks can be sent to an agent, which its key decides. */
+/** Returns whether tasks can be sent to an agent, for which its key must be known. */
 export function isReachable(agent: KnownAgent): agent is ReachableAgent {
   return agent.public_key !== null;
 }
@@ -37,10 +37,10 @@ export interface PeerAttributes {
 }
 
 /**
- * Returns the valid entries of a peer's answer: at most 200, each checked alone, without agents of
- * this relay and without version 8 ids whose key they do not prove. Distances are counted from this
- * relay and at least 1; trust is limited, then multiplied by the peer's, and latency added to the peer's, so that
- * a path is never better than its worst part.
+ * Returns the valid entries of a peer's answer: at most 200, each checked separately, without agents of
+ * this relay and without version 8 ids whose key they do not prove. Distances are counted from this relay
+ * and are at least 1. Trust is limited, then multiplied by the peer's, and the peer's latency is added, so
+ * that a path is never better than its worst part.
  */
 export function parseEntries(
   answer: { readonly agents: readonly unknown[] },
@@ -75,9 +75,9 @@ export function parseEntries(
 }
 
 /**
- * Leaves out each entry whose chain does not lead to its key, and an agent of the peer's own
- * without a chain if the peer sends them. A chain that proves nothing is removed. Entries of peers
- * that send no chains, and those that pass such entries on, are accepted without proof.
+ * Removes each entry whose chain does not lead to its key and, if the peer sends chains for its own agents,
+ * each of these without one. A chain that proves nothing is removed from its entry. Entries of peers that
+ * send no chains, and entries that such peers pass on, are accepted without proof.
  */
 function createProofFilter({ relayId, sendsSuccession = false }: PeerAttributes) {
   let budget: number = SUCCESSION_LIMITS.recordsPerAnswer;
@@ -93,9 +93,8 @@ function createProofFilter({ relayId, sendsSuccession = false }: PeerAttributes)
 }
 
 /**
- * Merges lists of entries. Of each agent the entry with the least distance stays, then the one with
- * the most trust, then the one of the relay with the lowest id, so the order of the lists does not
- * matter.
+ * Merges lists of entries. For each agent the entry with the smallest distance is kept; ties are broken by
+ * the highest trust, then by the lowest relay id, so the order of the lists does not matter.
  */
 export function mergeEntries<Entry extends RemoteAgent & { readonly via?: string }>(
   lists: Iterable<readonly Entry[]>,
@@ -110,7 +109,7 @@ export function mergeEntries<Entry extends RemoteAgent & { readonly via?: string
   return [...best.values()].toSorted((a, b) => (a.agent_id < b.agent_id ? -1 : 1));
 }
 
-/** Returns an entry for an answer, built from known members alone. */
+/** Returns an entry for an answer, built only from known members. */
 export function toRemoteAgent(known: KnownAgent & { readonly rivals?: unknown }): RemoteAgent {
   const { via: _, rivals: __, peer_reliability: ___, ...agent } = known;
   return agent;

@@ -1,12 +1,12 @@
 import { FEDERATION_LIMITS } from "../limits.ts";
 import type { AgentQuery, Discovery } from "../messages/discovery.ts";
 
-/** A relay's decision about a query: whether to search its own agents and what to pass on. */
+/** A relay's decision about a query: whether to search its own agents, and which peers to forward it to. */
 export interface QueryPlan {
   /** False for a repeated query: its answer is empty. */
   readonly isSearched: boolean;
   readonly query: AgentQuery;
-  /** The query for the peers in `to`; null when it is not passed on. */
+  /** The query for the peers in `to`; null if it is not forwarded. */
   readonly forwardedQuery: Discovery | null;
 }
 
@@ -30,9 +30,9 @@ export function createQuery(
 }
 
 /**
- * Plans a peer's query (specification, "Federation endpoints"). It is not passed on if this relay
- * is among the visited ones, if the hops are used up (never more than 3, whatever the query
- * allows), or if it is a repetition. The forwarded query is built from known members alone.
+ * Plans the handling of a peer's query (specification, "Federation endpoints"). A query is not forwarded if
+ * this relay is among the visited ones, if its hops are used up (never more than 3, whatever it requests),
+ * or if it is a repetition. The forwarded query is built only from known members.
  */
 export function planQuery(
   message: Discovery,
@@ -64,7 +64,7 @@ export function planQuery(
   return { isSearched: isNew, query, forwardedQuery: isForwarded ? forwardedQuery : null };
 }
 
-/** Returns the peers to which a query is sent: none that sent it or that it has visited. */
+/** Returns the peers to which a query is sent: all except its sender and those it has visited. */
 export function listUnvisitedPeers(peerIds: readonly string[], { visited }: Discovery): string[] {
   return peerIds.filter((id) => !visited.includes(id));
 }

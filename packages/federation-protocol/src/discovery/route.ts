@@ -9,8 +9,8 @@ export interface CrossRelayRoute extends EdgeAttributes {
 }
 
 /**
- * Returns the reliability of a peer by the counted outcomes of tasks that it had, from 0 to 1: without a failure
- * 1, and lower with each task that failed or that it let expire, so that routing chooses another one.
+ * Returns the reliability of a peer from 0 to 1, by the counted outcomes of tasks sent to it: 1 without
+ * failures, and lower with each task that failed or expired there, so that routing avoids it.
  */
 export function computePeerReliability(record: {
   readonly successes: number;
@@ -21,9 +21,9 @@ export function computePeerReliability(record: {
 }
 
 /**
- * Builds the route `self -> relay:local -> relay:remote -> agent` (specification, "Cross-relay
- * routing"). The attributes of `agent` already cover the whole path, but for the reliability of the peer;
- * `passingCost` is added to the price for passing the relays.
+ * Builds the route `self -> relay:local -> relay:remote -> agent` (specification, "Cross-relay routing").
+ * The attributes of `agent` already cover the whole path, except the reliability of the peer; `passingCost`
+ * is what the relays on the path add to the price.
  */
 export function buildRoute(
   agent: KnownAgent,

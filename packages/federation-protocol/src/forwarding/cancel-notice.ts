@@ -4,18 +4,18 @@ import { type CancelCode, type FederationRefusal, refuse } from "../refusals.ts"
 import type { InboundTask } from "./inbound-task.ts";
 import type { OutboundTask } from "./outbound-task.ts";
 
-/** The longest pause between two notices, so that a peer that was down does not hold the money for hours. */
+/** The longest pause between two notices, so that the money is not held for hours after a peer was down. */
 const MAX_PAUSE_MS = 300_000;
 
-/** Both times are in ms since the epoch; `until` is the end of the task by its sender's forward. */
+/** Times in ms since the epoch; `until` is the end of the task according to its sender's forward. */
 interface NoticeTimes {
   readonly now: number;
   readonly until: number;
 }
 
 /**
- * Makes a task that has ended without a receipt due for a notice to its sender, which holds its money until
- * it knows of that end. At `until` the sender ends the task by itself.
+ * Schedules the notice to its sender for a task that ended without a receipt, because the sender holds the
+ * money until it learns of that end. At `until` the sender ends the task by itself.
  */
 export function requestNotice(task: InboundTask, { now, until }: NoticeTimes): InboundTask {
   return isEndedWithoutReceipt(task) && now < until ? { ...task, attempts: 0, dueAt: now } : task;
@@ -37,14 +37,14 @@ export function beginNotice(
   return { ...task, attempts: task.attempts + 1, dueAt: now + pause };
 }
 
-/** Applies the sender's answer: it has ended the task, or does not wait for it any more. */
+/** Applies the sender's answer: it has ended the task or no longer waits for it. */
 export function endNotice(task: InboundTask, delivery: Delivery): InboundTask {
   const outcome = classifyDelivery(delivery);
   const isFinal = outcome === "accepted" || outcome === "refused" || outcome === "duplicate";
   return isFinal ? stopNotice(task) : task;
 }
 
-/** Sends no notice any more, for example to a peer that does not read it. */
+/** Stops the notices, for example to a peer that does not support them. */
 export function stopNotice(task: InboundTask): InboundTask {
   return isEndedWithoutReceipt(task) ? { ...task, dueAt: null } : task;
 }
@@ -54,8 +54,9 @@ function isEndedWithoutReceipt({ state, receiptHash }: InboundTask): boolean {
 }
 
 /**
- * Checks whether a peer may state that a task has ended without a receipt: only the one that has it, while
- * its result has not come. Refused: `cancel.task_not_found`, `cancel.wrong_peer`, `cancel.already_finished`.
+ * Checks whether a peer may state that a task has ended without a receipt: only the peer that has the task
+ * may, and only before its result has arrived. Refused: `cancel.task_not_found`, `cancel.wrong_peer`,
+ * `cancel.already_finished`.
  */
 export function checkCancelNotice(
   task: OutboundTask | null,

@@ -13,7 +13,7 @@ import type { RetrySchedule } from "../delivery/retry-schedule.ts";
  */
 export type InboundState = "running" | "returning" | ReceiptStatus | "void";
 
-/** A booked settlement, stored so that a repetition gets the same answer. */
+/** A booked settlement, stored so that repetitions get the same answer. */
 export interface BookedTerms extends SettlementTerms {
   readonly settlementId: string;
   /** In ms since the epoch, by this relay's clock. */
@@ -30,22 +30,22 @@ export interface InboundTask {
   readonly agentId: string;
   /** The amount that the peer pays once the task is completed. */
   readonly amount: Micro;
-  /** The end that the forward asked for, or an earlier one by the limits of this relay. */
+  /** The end that the forward requested, or an earlier one due to this relay's limits. */
   readonly expiresAt: number;
   readonly state: InboundState;
   readonly receiptHash: string | null;
   readonly receiptStatus: ReceiptStatus | null;
   readonly attempts: number;
-  /** The time at which to return the result again; null if never. */
+  /** When to return the result again; null if never. */
   readonly dueAt: number | null;
   /**
-   * The end that the forward asked for, once a freeze of this relay has moved `expiresAt`: the peer's
-   * own end has not moved.
+   * The end that the forward requested, set once a freeze of this relay has moved `expiresAt`, because the
+   * peer's own end has not moved.
    */
   readonly awaitedUntil?: number;
   /**
-   * True once the peer has answered a completed, paid result without accepting it, by a final refusal
-   * or by 202, though it certainly waited for the result. Rows of earlier versions lack it.
+   * True once the peer has answered a completed, paid result without accepting it, by a final refusal or by
+   * 202, while it was certainly waiting for the result. Absent in rows of earlier versions.
    */
   readonly wasRead?: boolean;
   /**
@@ -56,8 +56,8 @@ export interface InboundTask {
    */
   readonly hold: "open" | "due" | "released" | "settled" | "defaulted";
   /**
-   * The time at which an `open` or `due` hold without a settlement expires; this millisecond still
-   * counts.
+   * When an `open` or `due` hold without a settlement expires; a settlement in this very millisecond is
+   * still in time.
    */
   readonly holdUntil: number;
   readonly settlement: BookedTerms | null;
@@ -65,7 +65,7 @@ export interface InboundTask {
 
 type NewInboundTask = Pick<InboundTask, "taskId" | "peerId" | "agentId" | "amount" | "expiresAt">;
 
-/** Creates a task that was just accepted, with its amount held. */
+/** Creates the state of a newly accepted task, whose amount is held. */
 export function createInbound(newTask: NewInboundTask, { holdMs }: RetrySchedule): InboundTask {
   return {
     ...newTask,
@@ -81,7 +81,7 @@ export function createInbound(newTask: NewInboundTask, { holdMs }: RetrySchedule
 }
 
 /**
- * Records the executor's receipt, which arrived here or from the next relay; it is due for return at
+ * Records the executor's receipt, which arrived here or came from the next relay; it must be returned at
  * once.
  */
 export function finishInbound(
@@ -103,8 +103,8 @@ export function finishInbound(
 }
 
 /**
- * Expires a running task, and the hold of one that was not settled in time. If the peer has
- * accepted or read the completed result before, the expired hold is a default.
+ * Expires a running task, or the hold of a task that was not settled in time. If the peer has accepted or
+ * read the completed result, the expired hold is a default.
  */
 export function expireInbound(task: InboundTask, now: number): InboundTask {
   if (task.state === "running" && now >= task.expiresAt) return voidInbound(task);
@@ -114,7 +114,7 @@ export function expireInbound(task: InboundTask, now: number): InboundTask {
   return { ...task, hold: isDefault ? "defaulted" : getReleasedHold(task) };
 }
 
-/** Returns the end until which the peer waits for the result by its own clock, in ms since the epoch. */
+/** Returns the time until which the peer waits for the result by its own clock, in ms since the epoch. */
 export function getAwaitedUntil({
   awaitedUntil,
   expiresAt,
@@ -122,7 +122,7 @@ export function getAwaitedUntil({
   return awaitedUntil ?? expiresAt;
 }
 
-/** Extends the deadlines of the peer by `ms`, the time for which this relay was frozen. */
+/** Extends the peer's deadlines by `ms`, the duration of this relay's freeze. */
 export function postponeInbound(task: InboundTask, ms: number): InboundTask {
   return {
     ...task,
@@ -133,9 +133,8 @@ export function postponeInbound(task: InboundTask, ms: number): InboundTask {
 }
 
 /**
- * Returns whether the task can no longer change. A settled task is never closed, because its sender
- * may ask years later whether it was booked. A defaulted one is not closed until the operator has
- * cleared it.
+ * Returns whether the task can no longer change. A settled task is never closed, because its sender may ask
+ * years later whether the settlement was booked. A defaulted one stays open until the operator clears it.
  */
 export function isInboundClosed({
   state,
@@ -161,10 +160,10 @@ export function getDefaultedAmount({ hold, amount }: Pick<InboundTask, "hold" | 
 }
 
 /**
- * Returns the amount of completed work whose hold has expired without a decision: the peer has given no final
- * answer to its result, or accepted it too late and has not settled yet. It uses up the credit of the peer,
- * or one that never answers would get unpaid work again whenever a hold expires. A hold that the operator
- * released, after the peer had read the result, is decided.
+ * Returns the amount of completed work whose hold has expired undecided: the peer gave no final answer to
+ * the result, or accepted it too late and has not settled yet. It uses up the peer's credit; otherwise a
+ * peer that never answers would get more unpaid work whenever a hold expires. A hold that the operator
+ * released after the peer had read the result counts as decided.
  */
 export function getUndecidedAmount({
   state,
@@ -178,7 +177,7 @@ export function getUndecidedAmount({
   return isUndecided ? amount : asMicro(0);
 }
 
-/** Clears a default by the operator's decision; a later settlement still counts. */
+/** Clears a default by decision of the operator; a later settlement is still booked. */
 export function clearDefault(task: InboundTask): InboundTask {
   return task.hold === "defaulted" ? { ...task, hold: "released" } : task;
 }

@@ -4,7 +4,7 @@ import type { SettlementTerms } from "../settlement/settlement-terms.ts";
 import { type FederationRefusal, refuse, type ResultCode } from "../refusals.ts";
 import type { RetrySchedule } from "../delivery/retry-schedule.ts";
 
-/** The status of a task by its receipt. */
+/** The status that a task's receipt states. */
 export type ReceiptStatus = "completed" | "failed" | "denied";
 
 /**
@@ -41,18 +41,18 @@ export interface OutboundTask {
   readonly attempts: number;
   /** Whether an attempt may have delivered the task. */
   readonly mayHaveArrived: boolean;
-  /** The time at which to send again; null if never. */
+  /** When to send again; null if never. */
   readonly dueAt: number | null;
   readonly receiptHash: string | null;
   readonly receiptStatus: ReceiptStatus | null;
   /**
-   * For a relayed task with a completed result: whether the previous relay's hold must still be
-   * settled. Without this member a `relaying` task waits for that settlement too.
+   * For a relayed task with a completed result: whether the previous relay must still settle its hold.
+   * Without this member a `relaying` task waits for that settlement too.
    */
   readonly awaitsSettlement?: boolean;
   /**
-   * The time at which the submitter asked for a cancellation, and the time at which to ask the
-   * peer; null once it is not asked any more.
+   * When the submitter requested a cancellation, and when to ask the peer next; null if the peer is no
+   * longer asked.
    */
   readonly cancel?: { readonly requestedAt: number; readonly dueAt: number | null };
 }
@@ -62,7 +62,7 @@ type NewOutboundTask = Pick<
   "taskId" | "peerId" | "agentId" | "publicKey" | "terms" | "expiresAt"
 >;
 
-/** Creates a task that is sent at once. */
+/** Creates the state of a task that must be sent at once. */
 export function createOutbound(newTask: NewOutboundTask, now: number): OutboundTask {
   return {
     ...newTask,
@@ -76,8 +76,8 @@ export function createOutbound(newTask: NewOutboundTask, now: number): OutboundT
 }
 
 /**
- * Returns the state to store before an attempt is sent: after a crash it counts as one that may
- * have arrived.
+ * Returns the state to store before an attempt is sent, so that after a crash the attempt counts as
+ * possibly delivered.
  */
 export function beginForward(
   task: OutboundTask,
@@ -94,10 +94,11 @@ export function beginForward(
 }
 
 /**
- * Applies the end of an attempt; `before` is the task as it was when the attempt began. A task is
+ * Applies the result of an attempt; `before` is the task as it was when the attempt began. A task is
  * `refused` only if the peer certainly does not have it. One that may have arrived waits for its result or
- * its expiry, because a second executor would be paid as well. `forward.id_taken` is certain even then:
- * while its id belongs to another party, the peer can have taken none of the copies and takes none.
+ * its expiry, because a second executor would have to be paid as well. `forward.id_taken` is certain even
+ * then: while the id belongs to another party, the peer cannot have accepted any copy and will not accept
+ * one.
  */
 export function endForward(
   task: OutboundTask,
@@ -121,8 +122,8 @@ export function endForward(
 }
 
 /**
- * Returns whether a task may be sent (again) now. One that its submitter wants to cancel is not: the peer may
- * have said that it does not have it. It ends by the peer's answer or by its expiry.
+ * Returns whether a task may be sent (again) now. A task that its submitter wants to cancel is not sent,
+ * because the peer may have stated that it does not have it; it ends by the peer's answer or by its expiry.
  */
 export function isForwardDue(task: OutboundTask, now: number): boolean {
   const { state, dueAt, expiresAt, cancel } = task;
@@ -146,16 +147,16 @@ export function voidOutbound(task: OutboundTask): OutboundTask {
   return isOpen ? { ...task, state: "void", dueAt: null } : task;
 }
 
-/** Extends the expiry by `ms`, the time for which this relay was frozen. */
+/** Extends the expiry by `ms`, the duration of this relay's freeze. */
 export function postponeOutbound(task: OutboundTask, ms: number): OutboundTask {
   const isOpen = task.state === "forwarding" || task.state === "forwarded";
   return isOpen ? { ...task, expiresAt: task.expiresAt + ms } : task;
 }
 
 /**
- * Returns the amount that a task may still add to the debt to the peer. Once its settlement was
- * created, `getSettlementPayable` counts it; the two sums over all tasks of a peer are the amount
- * reserved for it.
+ * Returns the amount that a task may still add to the debt to the peer. After its settlement is created,
+ * `getSettlementPayable` counts it instead; the sum of both over all tasks of a peer is the amount reserved
+ * for it.
  */
 export function getPayable({
   state,
@@ -168,8 +169,8 @@ export function getPayable({
 }
 
 /**
- * Checks whether a peer may return a task's result: only the peer to which it was sent, while it
- * waits for one. The identical result again is a repetition. Refused: `result.task_not_found`,
+ * Checks whether a peer may return a task's result: only the peer to which it was sent, while it waits for
+ * one. Receiving the identical result again is a repetition. Refused: `result.task_not_found`,
  * `result.wrong_peer`, `result.already_finished`.
  */
 export function checkResultState(
@@ -220,7 +221,7 @@ export function completeRelayed(task: OutboundTask, accepted: boolean): Outbound
 }
 
 /**
- * Releases the amount of a relayed task that the previous relay has settled or whose hold there has
+ * Releases the amount of a relayed task, because the previous relay has settled it or its hold there has
  * expired.
  */
 export function releasePayable(task: OutboundTask): OutboundTask {

@@ -10,7 +10,7 @@ import { listRelays } from "../discovery/route.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import type { TaskForward } from "../messages/task.ts";
 
-/** The receiver's knowledge of the relays that a forward's path names. */
+/** What the receiver knows about the relays that a forward's path names. */
 export interface HopContext {
   /** The relay that signed the request. */
   readonly from: string;
@@ -19,7 +19,7 @@ export interface HopContext {
    * undefined for an unknown one.
    */
   readonly findKey: (relayId: string) => string | null | undefined;
-  /** The maximum number of hops for which unknown relays count: that of the listing, or 3. */
+  /** The maximum number of unknown relays that count as hops: that of the listing, or 3. */
   readonly federationHops: number;
 }
 
@@ -41,10 +41,10 @@ export function listPassedRelays(
 }
 
 /**
- * Counts the hops for which fees may be missing from a forward's payment. The sender is one. An
- * earlier relay counts if the message carries its signed forward of the same task to the next relay
- * under a key that the receiver pinned, because a path alone may name any relay. Unknown relays
- * prove nothing and count up to `federationHops`. `body` is the message with its unknown members.
+ * Counts the relays whose fees may be missing from a forward's payment. The sender is one. An earlier relay
+ * counts if the message contains its signed forward of the same task to the next relay, under a key that
+ * the receiver has pinned, because a path alone may name any relay. Unknown relays prove nothing and count
+ * up to `federationHops`. `body` is the message with its unknown members.
  */
 export function countPassedHops(body: unknown, message: TaskForward, context: HopContext): number {
   const hops = buildEarlierHops(body, message, context.from);
@@ -74,7 +74,7 @@ export async function countPassedHopsAsync(
   return countHops(hops, proven, context);
 }
 
-/** Lists the relays before the sender whose keys the receiver needs, the nearest first. */
+/** Lists the relays before the sender whose keys the receiver needs, nearest first. */
 export function listEarlierRelays(message: TaskForward, from: string): string[] {
   const earlier = listPassedRelays(message, from).filter((relayId) => relayId !== from);
   return [...new Set(earlier.toReversed())].slice(0, FEDERATION_LIMITS.maxHops - 1);

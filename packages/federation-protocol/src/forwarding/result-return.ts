@@ -19,9 +19,8 @@ export function isReturnDue({ state, dueAt }: InboundTask, now: number): boolean
 }
 
 /**
- * Returns the state to store before a result is sent. The result is retried for as long as the task
- * is stored, in the end at the longest pause, because only the sender's answer shows whether it
- * still waits.
+ * Returns the state to store before a result is sent. The result is retried as long as the task is stored,
+ * eventually at the longest pause, because only the sender's answer shows whether it is still waiting.
  */
 export function beginReturn(
   task: InboundTask,
@@ -33,13 +32,12 @@ export function beginReturn(
 }
 
 /**
- * Applies the peer's answer to a result; any answer that is not final leads to a retry. An answer of
- * 429 or 503 does not count as an attempt, and the next one waits as long as its `Retry-After` says.
- * `sentAt` is the time at which the result was sent, in ms: the peer waits for it until the end that it
- * asked for, so a refusal of one that was sent before is not believed. `isSettlementExpired` says that the answer
- * contained a settlement of which the time was not accepted. It comes again only with a further answer, so
- * the result is sent again, unless its hold has expired: a peer must not escape the time to settle by such
- * answers.
+ * Applies the peer's answer to a result; any answer that is not final leads to a retry. An answer of 429 or
+ * 503 does not count as an attempt, and the next one waits for its `Retry-After`. `sentAt` is when the
+ * result was sent, in ms: the peer waits until the end that it requested, so its refusal of a result sent
+ * before that end is not believed. `isSettlementExpired` means that the answer contained a settlement whose
+ * time was not accepted. Only a further answer can contain it again, so the result is resent unless its
+ * hold has expired; otherwise a peer could evade the settlement deadline with such answers.
  */
 export function endReturn(
   task: InboundTask,
@@ -49,7 +47,7 @@ export function endReturn(
   if (task.state !== "returning") return task;
   switch (classifyDelivery(delivery)) {
     case "accepted":
-      // After the hold has expired, only an acceptance starts the time to settle again.
+      // After the hold has expired, only an acceptance starts a new settlement deadline.
       return schedule.isSettlementExpired === true && task.hold !== "released"
         ? markTaken(task)
         : acknowledgeReturn(task);
@@ -64,13 +62,13 @@ export function endReturn(
   }
 }
 
-/** `lifetimeMs` is also the largest difference between the clocks of two peers. */
+/** `lifetimeMs` is also the maximum difference between the clocks of two peers. */
 type ReturnSchedule = Pick<RetrySchedule, "pauses" | "lifetimeMs"> & { readonly sentAt: number };
 
 /**
- * Ends the return of a result that the peer refused. One that was sent within `lifetimeMs` before the end
- * may have come after it by the peer's clock. Its hold stays until it expires, because the refusal may
- * also be false, but then it is no default.
+ * Ends the return of a result that the peer refused. If it was sent within `lifetimeMs` before the end, it
+ * may have arrived after the end by the peer's clock. The refusal may also be false, so the hold stays
+ * until it expires, but then it is not a default.
  */
 function endRefusedReturn(task: InboundTask, schedule: ReturnSchedule): InboundTask {
   const ended = abandonReturn(markRead(task, schedule));
@@ -78,12 +76,12 @@ function endRefusedReturn(task: InboundTask, schedule: ReturnSchedule): InboundT
   return mayBeFalse ? { ...ended, hold: task.hold } : ended;
 }
 
-/** The peer certainly waited for a result that came before the end by any clock that it may have. */
+/** The peer was certainly waiting for a result that was sent before the end by every admissible clock. */
 function markRead(task: InboundTask, { sentAt, lifetimeMs }: ReturnSchedule): InboundTask {
   return sentAt < getAwaitedUntil(task) - lifetimeMs ? markTaken(task) : task;
 }
 
-/** From now on the expired hold is a default. An earlier default or a released hold stays as it is. */
+/** From now on an expired hold is a default. An earlier default or a released hold does not change. */
 function markTaken(task: InboundTask): InboundTask {
   return isOwed(task) ? { ...task, wasRead: true } : task;
 }
@@ -109,8 +107,8 @@ function putOffReturn(
  */
 export function abandonReturn(task: InboundTask): InboundTask {
   if (task.state !== "returning") return task;
-  // A result that is returned again after a restore was accepted before; its debt is settled by
-  // that acceptance.
+  // A result that is returned again after a restore was accepted before, and that acceptance settles its
+  // debt.
   if (task.hold === "defaulted" && task.wasRead !== true) return acknowledgeReturn(task);
   const hold = task.wasRead === true ? task.hold : getReleasedHold(task);
   return { ...task, state: "void", dueAt: null, hold };
@@ -138,8 +136,8 @@ export function restartReturn(task: InboundTask, now: number): InboundTask {
 }
 
 /**
- * Starts a new settlement deadline if an answer ended the return of a completed result only after
- * the hold had expired. Without it a peer would profit from delaying its answer.
+ * Starts a new settlement deadline if an answer ended the return of a completed result only after the hold
+ * had expired. Otherwise a peer would profit from delaying its answer.
  */
 export function awaitLateSettlement(
   task: InboundTask,
@@ -153,9 +151,9 @@ export function awaitLateSettlement(
 }
 
 /**
- * Resumes the task after the relay was frozen for `pausedMs`: the peer could not settle meanwhile,
- * so its deadlines move by that time. After a restore the result is returned again, so that the
- * peer answers with a settlement that the backup may lack.
+ * Resumes the task after the relay was frozen for `pausedMs`: the peer could not settle during that time,
+ * so its deadlines are extended by it. After a restore the result is returned again, so that the peer
+ * answers with the settlement, which the backup may lack.
  */
 export function resumeInbound(
   task: InboundTask,

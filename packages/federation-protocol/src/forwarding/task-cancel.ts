@@ -8,10 +8,7 @@ import { type CancelCode, type FederationRefusal, refuse } from "../refusals.ts"
 /** The shortest and the longest pause between two requests for one cancellation. */
 const CANCEL_PAUSE_MS = { min: 15_000, max: 300_000 };
 
-/**
- * The state of a task whose cancellation a peer requests: it runs, or it has ended without a
- * receipt.
- */
+/** The state of a task whose cancellation a peer requests: running, or ended without a receipt. */
 export type CheckCancelResult = { readonly ok: true; readonly state: "running" | "cancelled" };
 
 /**
@@ -47,10 +44,7 @@ export function signCancelAnswer(
   );
 }
 
-/**
- * Requests the cancellation of a task; its peer is asked at once. A task that no peer has stays
- * unchanged.
- */
+/** Requests the cancellation of a task; its peer is asked at once. A task that no peer has is unchanged. */
 export function requestCancel(task: OutboundTask, now: number): OutboundTask {
   const isOpen = task.state === "forwarding" || task.state === "forwarded";
   return isOpen && task.cancel === undefined
@@ -66,8 +60,7 @@ export function isCancelDue({ state, cancel, expiresAt }: OutboundTask, now: num
 }
 
 /**
- * Returns the state to store before the peer is asked. Each pause is as long as all before it
- * together.
+ * Returns the state to store before the peer is asked. Each pause is as long as all previous ones together.
  */
 export function beginCancel(task: OutboundTask, now: number): OutboundTask {
   const requestedAt = task.cancel?.requestedAt ?? now;
@@ -79,10 +72,10 @@ export function beginCancel(task: OutboundTask, now: number): OutboundTask {
 export type CancelOutcome = "cancelled" | "pending" | "never";
 
 /**
- * Parses the answer to a cancellation. `never`: the peer already has the receipt or does not
- * support cancellation, so it is not asked again and the task ends by its result or its expiry.
- * `cancel.wrong_peer` cancels a task of which it is unknown whether it arrived: like
- * `forward.id_taken` it states that the id belongs to another party, so the peer has taken no copy.
+ * Parses the answer to a cancellation. `never`: the peer already has the receipt or does not support
+ * cancellation, so it is not asked again, and the task ends by its result or its expiry. If it is unknown
+ * whether the task arrived, `cancel.wrong_peer` cancels it: like `forward.id_taken` it states that the id
+ * belongs to another party, so the peer has not accepted any copy.
  */
 export function parseCancelAnswer(
   answer: { readonly status: number; readonly code?: string | undefined; readonly body: unknown },

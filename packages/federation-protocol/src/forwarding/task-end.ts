@@ -1,4 +1,4 @@
-/** The members of a task by which it is decided how it may end. */
+/** The members of a task that decide how it may end. */
 export interface EndableTask {
   /** The peer that has the task or will get it; null for a task that stays here. */
   readonly peerId: string | null;
@@ -7,8 +7,8 @@ export interface EndableTask {
 }
 
 /**
- * The cause of a task's end: a receipt that was delivered to this relay, alone or nested, or a
- * peer, by its verified result or by its agreement to a cancellation. Expiry needs no permission.
+ * What ends a task: a receipt delivered to this relay, alone or nested, or a peer, by its verified result
+ * or its consent to a cancellation. Expiry needs no permission.
  */
 export type EndedBy =
   | {
@@ -19,16 +19,16 @@ export type EndedBy =
   | { readonly kind: "peer"; readonly relayId: string };
 
 /**
- * Returns whether a task may end in this way. A task that a peer has is ended by that peer only,
- * because its delegator may have made a receipt that is delivered here. A hold moves only under a
- * key of the registry.
+ * Returns whether a task may end in this way. A task that a peer has may be ended only by that peer,
+ * because its delegator could have fabricated the receipt that is delivered here. A hold is moved only
+ * under a key of the registry.
  */
 export function canEndTask({ peerId, locked }: EndableTask, endedBy: EndedBy): boolean {
   if (endedBy.kind === "peer") return peerId === endedBy.relayId;
   return peerId === null && (endedBy.isKeyRegistered || locked === 0);
 }
 
-/** The task that a nested receipt names, as its relay knows it. */
+/** The task that a nested receipt names, as stored at its relay. */
 export interface RecordedTask extends Pick<EndableTask, "peerId"> {
   readonly taskId: string;
   /** The agent, or another payer, that submitted it. */
@@ -45,11 +45,14 @@ export interface NestedReceipt {
   readonly agentId: string;
   /** The agent of the receipt that carries this one. */
   readonly parentAgentId: string;
-  /** Whether keys of the registry made every signature from the outermost receipt down to this one. */
+  /**
+   * Whether every signature from the outermost receipt down to this one was made with a key of the
+   * registry.
+   */
   readonly areKeysRegistered: boolean;
 }
 
-/** Every reason for which a receipt inside a result is refused. */
+/** The codes with which a receipt inside a result is refused. */
 export type NestedRefusal =
   | "nested.task_not_found"
   | "nested.task_with_peer"

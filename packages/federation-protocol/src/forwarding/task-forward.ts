@@ -9,7 +9,7 @@ import type { TaskForward, TaskPayload } from "../messages/task.ts";
 import { listPassedRelays } from "./passed-hops.ts";
 import { type FederationRefusal, type ForwardCode, refuse } from "../refusals.ts";
 
-/** The values of which a forward to the next relay is made. */
+/** The values from which a forward to the next relay is built. */
 export interface TaskForwardInput {
   readonly taskId: string;
   /** The sending relay, which pays for the task. */
@@ -25,11 +25,9 @@ export interface TaskForwardInput {
   readonly path: readonly string[];
   /** The end of the task in ms since the epoch, by the sender's clock. */
   readonly expiresAt: number;
-  /** The number of tasks above this one; 0 by default. */
+  /** The number of tasks above this one in the chain of parents; 0 by default. */
   readonly depth?: number;
-  /**
-   * At an intermediate relay: the forward that it received, with all members but `task_payload`.
-   */
+  /** At an intermediate relay: the received forward, with all members except `task_payload`. */
   readonly relayed?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -57,7 +55,7 @@ export function createTaskForward(
   );
 }
 
-/** The receiving relay's knowledge of a forwarded task. */
+/** What the receiving relay knows about a forwarded task. */
 export interface ForwardContext {
   /** The relay that signed the request. */
   readonly from: string;
@@ -67,8 +65,8 @@ export interface ForwardContext {
   /** The maximum age of the body, in ms; 5 minutes by default. */
   readonly lifetimeMs?: number;
   /**
-   * The owner of the task that has this id already; null if the id is free. An id of which nothing but its
-   * use is known counts as the sender's, which then waits for its end.
+   * The owner of an existing task with this id; null if the id is free. If nothing is known of the id
+   * except that it was used, it counts as the sender's, which then waits for the end of its task.
    */
   readonly idOwner: "sender" | "other" | null;
   /**
@@ -80,7 +78,7 @@ export interface ForwardContext {
     /** The listed price for the requested capabilities; null if the agent does not offer them. */
     readonly price: Micro | null;
   } | null;
-  /** The number of fees by which the payment may be below the price (`countPassedHops`). */
+  /** The number of relay fees by which the payment may be below the price (`countPassedHops`). */
   readonly hops: number;
   /** This relay's own fee rate, by which the payment is checked. */
   readonly feeRate: number;

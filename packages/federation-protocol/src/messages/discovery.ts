@@ -102,7 +102,8 @@ export const RemoteAgentSchema = v.object({
 export type RemoteAgent = v.InferOutput<typeof RemoteAgentSchema>;
 
 /**
- * The answer to discover. Each entry is checked alone, so that a bad one does not spoil the others.
+ * The answer to discover. Each entry is checked separately, so that an invalid one does not invalidate the
+ * others.
  */
 export const DiscoveryAnswerSchema = v.object({ agents: v.array(v.unknown()) });
 

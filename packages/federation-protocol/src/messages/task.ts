@@ -3,8 +3,8 @@ import * as v from "valibot";
 import { envelope, hex32, money, signature, signedObject, uuid } from "../fields.ts";
 
 /**
- * The executor's instructions; `wall_clock_ms` is the time for the work. Prompts cross relays in no other
- * message.
+ * The executor's instructions; `wall_clock_ms` is the time allowed for the work. No other message between
+ * relays contains prompts.
  */
 export const TaskPayloadSchema = v.object({
   prompt: v.pipe(v.string(), v.nonEmpty("must be non-empty"), v.maxLength(262_144)),

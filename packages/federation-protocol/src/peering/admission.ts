@@ -15,12 +15,10 @@ export interface AdmissionPolicy {
   readonly maxPeers: number;
 }
 
-/** This relay's knowledge of a relay that proposes to peer. */
+/** What this relay knows about a relay that proposes to peer. */
 export interface AdmissionInput {
   readonly self: { readonly relayId: string; readonly publicKey: string };
-  /**
-   * The record under this relay id, also of a removed peer, because an id stays bound to its key.
-   */
+  /** The record of this relay id, including that of a removed peer, because an id stays bound to its key. */
   readonly known:
     | ({ readonly state: PeerState; readonly publicKey: string } & Pick<
         PeerRecord,
@@ -51,8 +49,8 @@ export function checkAdmission(
 }
 
 /**
- * Does the same as `checkAdmission` for a relay that proposes by itself: a peer that the operator
- * removed returns only at the operator's request. Refused also: `federation.peer_removed`.
+ * Checks like `checkAdmission`, for a relay that proposes by itself: a peer that the operator removed
+ * returns only at the operator's request. Also refused: `federation.peer_removed`.
  */
 export function checkProposalAdmission(
   peer: { readonly relayId: string; readonly publicKey: string },
@@ -67,8 +65,8 @@ export function checkProposalAdmission(
 }
 
 /**
- * Returns a peer's credit limit after a handshake. One that the operator set stays, also one of 0, and
- * so does any above 0. A peer that never had credit gets the initial limit when the operator adds it.
+ * Returns a peer's credit limit after a handshake. A limit that the operator set is kept, even 0, and so is
+ * any limit above 0. A peer that never had credit gets the initial limit when the operator adds it.
  */
 export function computeCreditAfterHandshake<Amount extends number>(
   known: { readonly creditLimit: Amount; readonly isSetByOperator: boolean } | null,
@@ -80,8 +78,8 @@ export function computeCreditAfterHandshake<Amount extends number>(
 }
 
 /**
- * Returns a peer's initial credit limit: the default for a peer that this operator added or allowed
- * by name, or for all if peers are accepted automatically; otherwise none.
+ * Returns a peer's initial credit limit: the default for a peer that the operator added or allowed by name,
+ * and for every peer if peers are accepted automatically; otherwise 0.
  */
 export function selectInitialCreditLimit<Amount extends number>(
   grounds: { readonly added: boolean; readonly allowed: boolean; readonly autoAccept: boolean },

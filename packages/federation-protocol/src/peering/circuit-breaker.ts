@@ -1,4 +1,4 @@
-/** The outcomes of the latest forwards to a peer, newest last; true is a success. */
+/** The outcomes of the latest forwards to a peer, newest last; true means success. */
 export type ForwardHistory = readonly boolean[];
 
 const WINDOW_SIZE = 10;

@@ -17,14 +17,14 @@ export function createHeartbeat(
   return { ...body, signature: signText(`${body.relay_id}${body.timestamp}`, secretKey) };
 }
 
-/** The expected sender of a signed notice and the time by which its age is checked. */
+/** The expected sender of a signed notice, and the times against which its own is checked. */
 export interface NoticeContext {
   readonly from: string;
   /** The sender's key as 64 hex digits. */
   readonly publicKey: string;
   /**
-   * The latest time that the sender has signed, in ms since the epoch by its own clock; `PeerRecord`
-   * holds it.
+   * The latest time that the sender has signed, in ms since the epoch by its own clock; stored in
+   * `PeerRecord`.
    */
   readonly lastTimestamp: number;
   /** In ms since the epoch, by this relay's clock. */
@@ -53,7 +53,7 @@ export function verifyHeartbeat(
     : refuse("federation.signature_invalid");
 }
 
-/** A heartbeat's statements about its sender. */
+/** A heartbeat's claims about its sender. */
 export interface HeartbeatClaims {
   readonly features: readonly string[];
   readonly incarnation: number;
@@ -61,9 +61,9 @@ export interface HeartbeatClaims {
 }
 
 /**
- * Returns the claims of a heartbeat that is signed as a whole by `X-Relay-Signature`; null if it
- * does not name this relay as its receiver, because it may be a copy for another one. A missing
- * member counts as that of the version before.
+ * Returns the claims of a heartbeat that is signed as a whole by `X-Relay-Signature`; null if it does not
+ * name this relay as its receiver, because it may be a copy of one sent to another relay. A missing member
+ * has the meaning of the previous protocol version.
  */
 export function getHeartbeatClaims(
   { to, features = [], incarnation = 0, position }: Heartbeat,

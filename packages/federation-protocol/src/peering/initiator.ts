@@ -22,7 +22,7 @@ export interface ProposedState {
   readonly nonceA: string;
 }
 
-/** A handshake whose responder has proved its key and has not answered the confirmation yet. */
+/** A handshake whose responder has proved its key but has not answered the confirmation yet. */
 export interface ConfirmingState {
   readonly step: "confirming";
   readonly peer: RelayDescription;
@@ -39,9 +39,9 @@ export function createProposal(
 }
 
 /**
- * Step 3: checks the answer against the identity that the endpoint returned before, and signs the
- * confirmation. Refused, which ends the handshake: `federation.malformed`,
- * `peer.identity_mismatch`, `peer.challenge_invalid`.
+ * Step 3: checks the answer against the identity that the endpoint returned earlier, and signs the
+ * confirmation. A refusal ends the handshake: `federation.malformed`, `peer.identity_mismatch`,
+ * `peer.challenge_invalid`.
  */
 export function checkProposalAnswer(
   { self, nonceA }: ProposedState,
@@ -76,7 +76,7 @@ export function checkProposalAnswer(
   };
 }
 
-/** Step 4: accepts the peer as active once it answers so. Refused: `federation.malformed`. */
+/** Step 4: accepts the peer as active if its answer says so. Refused: `federation.malformed`. */
 export function checkConfirmationAnswer(
   { peer }: ConfirmingState,
   answer: unknown,

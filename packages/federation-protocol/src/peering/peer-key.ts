@@ -6,7 +6,7 @@ export interface PeerPin {
   readonly relayId: string;
   /** 64 hex digits. */
   readonly publicKey: string;
-  /** Oldest first; empty while the relay has its first pinned key. */
+  /** Oldest first; empty as long as the relay has its first pinned key. */
   readonly succession: readonly RelaySuccessionRecord[];
 }
 
@@ -18,10 +18,9 @@ export interface ReportedKey {
 }
 
 /**
- * Updates a relay's pin by its identity document. The stated chain must lead from the pinned key to
- * the stated one, so a pin only moves forward and only with a signature of the pinned key. Refused:
- * another relay's document; a chain that is forged, branches off or omits the pinned key
- * (`peer.key_changed`).
+ * Updates a relay's pin from its identity document. The stated chain must lead from the pinned key to the
+ * stated one, so a pin only moves forward and only with a signature by the pinned key. Refused: another
+ * relay's document; a chain that is forged, branches off or omits the pinned key (`peer.key_changed`).
  */
 export function updatePeerPin(
   pin: PeerPin,
@@ -39,7 +38,7 @@ export function updatePeerPin(
     : refuse("peer.key_changed");
 }
 
-/** Lists every key under which a relay was known, the pinned one last. */
+/** Lists every key that a relay was known by, the pinned one last. */
 export function listPinnedKeys({ relayId, publicKey, succession }: PeerPin): readonly string[] {
   const chain = verifyRelaySuccession(succession, { relayId });
   return chain.ok ? chain.publicKeys : [publicKey];

@@ -7,7 +7,7 @@ import { FEDERATION_LIMITS } from "../limits.ts";
 /** The stored state of a peer; its identity is stored beside it. */
 export interface PeerRecord {
   readonly state: PeerState;
-  /** This relay's latest consecutive heartbeats that were not answered. */
+  /** The number of this relay's latest consecutive heartbeats that were not answered. */
   readonly missedHeartbeats: number;
   /** The latest time that the peer has signed, in ms since the epoch by its own clock; it only grows. */
   readonly lastTimestamp: number;
@@ -17,7 +17,7 @@ export interface PeerRecord {
   readonly forwards: ForwardHistory;
   /** Whether the operator removed it, so that only the operator can restore the peering. */
   readonly removedByOperator: boolean;
-  /** The features that the peer last named under its signature (`supportsFeature`). */
+  /** The features that the peer last named in a signed message (`supportsFeature`). */
   readonly features: readonly string[];
   /** The highest incarnation that the peer has named. */
   readonly incarnation: number;

@@ -4,14 +4,14 @@ import { type Removal, RemovalSchema } from "../messages/peer.ts";
 import type { FederationRefusal, PeerCode } from "../refusals.ts";
 import { verifySignedMessage } from "../signing/signed-message.ts";
 
-/** Creates a signed notice that ends the peering; its signed text cannot be that of a heartbeat. */
+/** Creates a signed notice that ends the peering; its signed text can never equal that of a heartbeat. */
 export function createRemoval(body: Omit<Removal, "signature">, secretKey: Uint8Array): Removal {
   return signJson(body, secretKey);
 }
 
 /**
- * Verifies a peer's removal notice. A notice from before the peer's last signed time is a replay.
- * Refused as `verifyHeartbeat` refuses.
+ * Verifies a peer's removal notice. A notice older than the peer's last signed time is a replay. Refused
+ * with the codes of `verifyHeartbeat`.
  */
 export function verifyRemoval(
   value: unknown,

@@ -2,8 +2,8 @@ import { asMicro, type Micro } from "@agent/budget";
 import { type ClearingCode, type FederationRefusal, refuse } from "../refusals.ts";
 
 /**
- * A relay's account with one peer, in micro-units. The peer's payments for running tasks are held
- * out of the balance, so the peer's debt is always counted in full.
+ * A relay's account with one peer, in micro-units. The holds for the peer's running tasks are already
+ * deducted from the balance, so its debt is always counted in full.
  */
 export interface ClearingLine {
   /**
@@ -15,24 +15,21 @@ export interface ClearingLine {
   readonly payable: Micro;
   readonly limit: Micro;
   /**
-   * The amount on which the peer has defaulted (`getDefaultedAmount`), which is no longer held out
-   * of the balance.
+   * The amount that the peer has defaulted on (`getDefaultedAmount`), which is no longer deducted from the
+   * balance.
    */
   readonly defaulted?: Micro;
   /**
-   * The amount of results that the peer has not answered or settled before their holds expired
-   * (`getUndecidedAmount`). It is no debt yet, but uses up credit.
+   * The value of results that the peer neither answered nor settled before their holds expired
+   * (`getUndecidedAmount`). It is not a debt yet, but uses up credit.
    */
   readonly undecided?: Micro;
 }
 
-/** The members of an account that decide about the peer's debt. */
+/** The members of an account that determine the peer's debt. */
 export type PeerDebt = Pick<ClearingLine, "balance" | "limit" | "defaulted" | "undecided">;
 
-/**
- * Returns the peer's debt, including running tasks and defaults; negative if it has paid in
- * advance.
- */
+/** Returns the peer's debt, including running tasks and defaults; negative if it has prepaid. */
 export function getExposure({
   balance,
   defaulted,
@@ -51,8 +48,8 @@ export function checkReceivable(
 }
 
 /**
- * Checks whether this relay may promise `amount` more to the peer. A peer without credit gets free
- * tasks only, even where this relay would be the debtor. Refused: `clearing.limit_exceeded`.
+ * Checks whether this relay may promise the peer `amount` more. A peer without credit gets only free tasks,
+ * even though this relay would be the debtor. Refused: `clearing.limit_exceeded`.
  */
 export function checkPayable(
   { balance, payable, limit }: Pick<ClearingLine, "balance" | "payable" | "limit">,
@@ -63,8 +60,8 @@ export function checkPayable(
 }
 
 /**
- * Checks whether an external payment may be recorded; the caller ensures that each reference is
- * recorded once. Paying more than is owed is credit and needs room; a received payment may always
+ * Checks whether an external payment may be recorded; the caller ensures that each reference is recorded
+ * once. To pay more than is owed is to give credit, so it must fit the limit; a received payment may always
  * be recorded. Refused: `clearing.limit_exceeded`.
  */
 export function checkExternalPayment(

@@ -30,8 +30,9 @@ export function buildInboundRelease({ peerId, taskId, amount }: PeerTask & { amo
 }
 
 /**
- * Books the peer's settlement of a task of a local agent, which gets the amount less the fee. The fee is
- * taken first, because other money leaves an account before card money, which must go to the agent.
+ * Books the peer's settlement of a task that a local agent executed; the agent gets the amount less the
+ * fee. The fee is taken first, because an account spends other money before card money, and card money must
+ * go to the agent.
  */
 export function buildInboundPayment({ agentId, terms, ...task }: PeerTask & InboundPayment) {
   const source = task.held ? accountOf.held(task.taskId) : accountOf.peer(task.peerId);
@@ -44,13 +45,12 @@ export function buildInboundPayment({ agentId, terms, ...task }: PeerTask & Inbo
 interface InboundPayment {
   readonly agentId: string;
   readonly terms: SettlementTerms;
-  /** Whether the hold is still open; without it the peer owes the amount from now on. */
+  /** Whether the hold is still open; if not, the peer owes the amount from now on. */
   readonly held: boolean;
 }
 
 /**
- * Books the peer's settlement of a task that was forwarded on: the fee is earned, the rest stays
- * held.
+ * Books the peer's settlement of a task that was forwarded on: the fee is earned, and the rest stays held.
  */
 export function buildInboundForwarding({
   terms,

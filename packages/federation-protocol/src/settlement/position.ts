@@ -1,7 +1,7 @@
 import { asMicro, fromMicro, type Micro, toMicro } from "@agent/budget";
 import type { StatedPosition } from "../messages/peer.ts";
 
-/** The amount that one relay owes another by its own books; negative if it is owed that amount. */
+/** The amount that one relay owes another according to its own books; negative if it is owed that amount. */
 export interface Position {
   readonly amount: Micro;
   /** Whether a pending task or settlement between the two relays may still change the amount. */
@@ -9,14 +9,14 @@ export interface Position {
 }
 
 /**
- * A relay's own position with the time of the account's last movement, in ms since the epoch by its own
- * clock, or null without one.
+ * A relay's own position and when the account last moved, in ms since the epoch by its own clock, or null
+ * if it never did.
  */
 export interface OwnPosition extends Position {
   readonly movedAt: number | null;
 }
 
-/** Converts a position to that of a heartbeat, in USD. */
+/** Converts a position to the form used in a heartbeat, in USD. */
 export function toPositionMessage({ amount, underWay }: Position): StatedPosition {
   return { amount: fromMicro(amount), under_way: underWay };
 }
@@ -28,10 +28,10 @@ export function parsePosition({ amount, under_way: underWay }: StatedPosition): 
 }
 
 /**
- * Returns the difference between the books of two relays; 0 if they agree. Null if it cannot be
- * determined: while a task or settlement is pending on either side, or if the own account moved
- * after the peer may have read its books. `statedAfter` is the earliest time (ms since the
- * epoch, by the own clock) at which the peer can have done so.
+ * Returns the difference between the books of two relays; 0 if they agree. Null if it cannot be determined:
+ * while a task or settlement is pending on either side, or if this relay's account moved after the peer may
+ * have read its books. `statedAfter` is the earliest time (ms since the epoch, by this relay's clock) at
+ * which the peer can have read them.
  */
 export function comparePositions(
   own: OwnPosition,
@@ -48,15 +48,15 @@ export interface PositionDifference {
   readonly amount: Micro;
   /** The time (ms since the epoch, by the own clock) at which it was first seen. */
   readonly seenAt: number;
-  /** Whether it is an alarm: a position that the peer stated later differs too. */
+  /** Whether it is an alarm, because a later statement of the peer differs too. */
   readonly isConfirmed: boolean;
 }
 
 /**
- * Returns the difference that is known after `comparePositions` has returned `compared`; undefined
- * without one. A statement can be older than the end of what was pending here, for example of a
- * task that the peer had given up when it stated its position, and that it has settled since. So a
- * difference counts once a statement that was made after it was first seen confirms it.
+ * Returns the known difference after `comparePositions` has returned `compared`; undefined if there is
+ * none. A statement can predate the end of something that was pending here, for example if the peer had
+ * given up a task when it stated its position and has settled it since. So a difference counts only when a
+ * statement made after it was first seen confirms it.
  */
 export function updateDifference(
   known: PositionDifference | undefined,

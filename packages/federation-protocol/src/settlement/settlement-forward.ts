@@ -15,8 +15,8 @@ import { type FederationRefusal, refuse, type SettlementCode } from "../refusals
 import type { OutgoingSettlement } from "./settlement-outbox.ts";
 
 /**
- * Creates the signed body of settlement/forward. Its time is that of the stored attempt, not that
- * of sending, because the time after which no copy can be booked is counted from it.
+ * Creates the signed body of settlement/forward. Its time is that of the stored attempt, not that of
+ * sending, because the time after which a copy can no longer be booked is counted from the stored attempt.
  */
 export function createSettlementForward(
   settlement: OutgoingSettlement,
@@ -44,23 +44,23 @@ export function createSettlementForward(
   );
 }
 
-/** The receiving relay's knowledge of a settlement. */
+/** What the receiving relay knows about a settlement. */
 export interface SettlementContext {
   /** The relay that signed the request. */
   readonly from: string;
   /** In ms since the epoch, by this relay's clock. */
   readonly now: number;
   /**
-   * The time, in ms since the epoch by this relay's clock, at which it sent the result whose answer
-   * contained the settlement. That answer also ends the return, so a settlement that was refused because the
-   * answer was slow would not be sent again. Absent for a settlement in a request of its own.
+   * When this relay sent the result whose answer contained the settlement, in ms since the epoch by its
+   * clock. That answer also ends the return of the result, so a settlement refused only because the answer
+   * was slow would never be sent again. Absent for a settlement in a request of its own.
    */
   readonly askedAt?: number | undefined;
   /** The maximum age of the body, in ms; 5 minutes by default. */
   readonly lifetimeMs?: number;
   /** The receiver's own fee rate, which it deducts from the payment. */
   readonly feeRate: number;
-  /** Read only if the hold has expired, because the payment is then new credit. */
+  /** Used only if the hold has expired, because the payment is then new credit. */
   readonly clearing: PeerDebt;
 }
 
@@ -77,10 +77,10 @@ export interface AcceptedSettlement {
 }
 
 /**
- * Checks a settlement after `verifySignedMessage` has verified it. Must run in the transaction that
- * books it, with `now` read there: after a forward's lifetime the sender relies on the refusal.
- * Refused: `federation.wrong_sender`, `federation.timestamp_expired`, `settlement.not_owed` (no
- * task of this peer), `settlement.already_settled` (under another id), `settlement.not_completed`,
+ * Checks a settlement after `verifySignedMessage` has verified it. Must run in the transaction that books
+ * it, with `now` read there, because the sender relies on its refusal once the forward's lifetime is over.
+ * Refused: `federation.wrong_sender`, `federation.timestamp_expired`, `settlement.not_owed` (no task of
+ * this peer), `settlement.already_settled` (under another id), `settlement.not_completed`,
  * `settlement.amount_mismatch`, `settlement.receipt_mismatch`, `clearing.limit_exceeded`.
  */
 export function checkSettlement(
@@ -120,7 +120,7 @@ export function checkSettlement(
   }
   // A defaulted hold counts as owed already, so its settlement needs no further credit.
   if (task.hold !== "open" && task.hold !== "defaulted") {
-    // The credit that the task itself uses up is replaced by its payment.
+    // The payment replaces the credit that the task itself uses up.
     const undecided = asMicro(Math.max(0, (clearing.undecided ?? 0) - getUndecidedAmount(task)));
     const credit = checkReceivable({ ...clearing, undecided }, amount);
     if (!credit.ok) return credit;

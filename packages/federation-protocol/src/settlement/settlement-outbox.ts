@@ -11,19 +11,19 @@ import type { ReportedSettlements } from "../messages/settlement.ts";
 import type { OutboundTask } from "../forwarding/outbound-task.ts";
 import type { RetrySchedule } from "../delivery/retry-schedule.ts";
 
-/** A listed settlement with any other status was not paid. */
+/** A listed settlement with any other status has not been paid. */
 const BOOKED_STATUSES = ["settled", "completed", "partial"];
 const MAX_ASKS = 3;
 const MAX_ROUNDS = 3;
-/** A peer that puts a settlement off for longer would hold the payer's money indefinitely. */
+/** Without this limit, a peer that keeps deferring a settlement would hold the payer's money indefinitely. */
 const MAX_PUT_OFF_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /** The states of the specification ("Federated settlement forward"). */
 export type SettlementState = "pending" | "completed" | "failed";
 
 /**
- * The end of a settlement: `paid`, the peer booked it; `refunded`, the payer has its money back;
- * `held`, the operator decides.
+ * The result of a settlement: `paid` if the peer booked it, `refunded` if the payer has its money back,
+ * `held` if the operator must decide.
  */
 export type Resolution = "paid" | "refunded" | "held";
 
@@ -44,31 +44,31 @@ export interface OutgoingSettlement {
   readonly refundable: boolean;
   readonly state: SettlementState;
   readonly resolution: Resolution | null;
-  /** The attempts of all rounds. */
+  /** The number of attempts in all rounds. */
   readonly attempts: number;
-  /** The attempts that certainly never got a connection. */
+  /** The number of attempts that certainly did not reach the peer. */
   readonly unreached: number;
   /** The number of finished rounds; a round is one run through the schedule. */
   readonly rounds: number;
   readonly attemptsInRound: number;
   /** Null before the first attempt. */
   readonly lastAttemptAt: number | null;
-  /** `asking`: there are no more attempts; the peer is asked whether it booked one of them. */
+  /** `asking`: the attempts are over, and the peer is asked whether it booked one of them. */
   readonly phase: "forwarding" | "asking";
   readonly asks: number;
-  /** The time of the next attempt or ask; null if there is none. */
+  /** When to make the next attempt or request; null if there is none. */
   readonly dueAt: number | null;
-  /** The payment with which the task was submitted at its origin. */
+  /** The payment that the task was submitted with at its origin. */
   readonly x402?: X402Reference;
 }
 
-/** A payment on a chain: its transaction hash and the chain in CAIP-2 form. */
+/** An on-chain payment: its transaction hash and the chain in CAIP-2 form. */
 export interface X402Reference {
   readonly txHash: string;
   readonly network: string;
 }
 
-/** Creates the settlement of a completed task, which is sent at once. */
+/** Creates the settlement of a completed task, which must be sent at once. */
 export function createOutgoingSettlement(
   task: OutboundTask & { readonly receiptHash: string },
   {
@@ -116,8 +116,8 @@ export function getNextStep(
 }
 
 /**
- * Returns the state to store before an attempt is sent: after a crash it counts as one that may
- * have arrived.
+ * Returns the state to store before an attempt is sent, so that after a crash the attempt counts as
+ * possibly delivered.
  */
 export function beginAttempt(
   settlement: OutgoingSettlement,
@@ -137,11 +137,11 @@ export function beginAttempt(
 }
 
 /**
- * Applies the end of an attempt (docs/decisions.md, 7). A lost answer leaves the outcome unknown,
- * never failed. Even a refusal does not prove that an earlier copy was not booked, so it only ends
- * the attempts. An answer of 429 or 503 uses up no attempt, for at most 7 days from the settlement
- * on, and the next one waits as long as its `Retry-After` says. If no attempt ever got a connection, nothing can have been booked and the
- * peer is not asked.
+ * Applies the result of an attempt (docs/decisions.md, 7). If the answer is lost, the outcome is unknown,
+ * never failed. Even a refusal does not prove that an earlier copy was not booked, so it only ends the
+ * attempts. An answer of 429 or 503 does not use up an attempt during the first 7 days of the settlement,
+ * and the next attempt waits for its `Retry-After`. If no attempt ever reached the peer, nothing can have
+ * been booked and the peer is not asked.
  */
 export function endAttempt(
   settlement: OutgoingSettlement,
@@ -175,8 +175,8 @@ export function beginAsk(
 
 /**
  * Applies the peer's list of booked settlements; `list` is null if there was no answer. After three
- * requests without an answer the money stays held for the operator. `delivery` is the end of the
- * request: one that the peer put off is made again, as an attempt is.
+ * unanswered requests the money stays held for the operator. `delivery` is the result of the request; like
+ * an attempt, a request that the peer deferred is made again.
  */
 export function endAsk(
   settlement: OutgoingSettlement,
@@ -212,9 +212,8 @@ function isSameSettlement(
 }
 
 /**
- * Returns whether a listed settlement is this relay's own from before a restore of its database,
- * under an id that the backup lacks: one of the same task, receipt and amount, because a task is
- * settled once.
+ * Returns whether a listed settlement is this relay's own from before its database was restored, under an
+ * id that the backup lacks: one with the same task, receipt and amount, because a task is settled once.
  */
 function isEarlierSettlement(
   { taskId, receiptHash, terms }: OutgoingSettlement,
@@ -224,8 +223,9 @@ function isEarlierSettlement(
 }
 
 /**
- * Returns the settlement after this relay's clock was set back to `now`: no attempt and no ask waits longer than the
- * longest pause from then on. A time that was set at a wrong time lies as far ahead as that was.
+ * Returns the settlement after this relay's clock was set back to `now`: from then on, no attempt or
+ * request waits longer than the longest pause. A time that was computed with the wrong clock may be much
+ * further ahead.
  */
 export function hastenSettlement(
   settlement: OutgoingSettlement,
@@ -241,14 +241,14 @@ export function hastenSettlement(
 }
 
 /**
- * Restarts the attempts by the operator's decision, which is safe because the peer books a
- * settlement id once.
+ * Restarts the attempts by decision of the operator. This is safe because the peer books a settlement id
+ * only once.
  */
 export function redriveSettlement(settlement: OutgoingSettlement, now: number): OutgoingSettlement {
   return settlement.resolution === "held" ? { ...restart(settlement, now), rounds: 0 } : settlement;
 }
 
-/** Gives up a held settlement by the operator's decision and refunds its payer. */
+/** Gives up a held settlement by decision of the operator and refunds its payer. */
 export function refundHeldSettlement(settlement: OutgoingSettlement): OutgoingSettlement {
   return settlement.resolution === "held" ? markFailed(settlement, "refunded") : settlement;
 }
@@ -261,8 +261,8 @@ export function isSettlementResolved({
 }
 
 /**
- * Returns the settlement at `now` for the answer to a repeated result, because the peer may have
- * lost it; null if it is not paid. A peer that still has it does not book it twice.
+ * Returns the settlement as of `now` for the answer to a repeated result, because the peer may have lost
+ * it; null if it is not paid. A peer that still has it does not book it again.
  */
 export function repeatPaidSettlement(
   settlement: OutgoingSettlement,
@@ -281,8 +281,8 @@ function mayPutOff({ settledAt }: OutgoingSettlement, delivery: Delivery, now: n
 }
 
 /**
- * Repeats an attempt that the peer put off, after the same pause. Only the answer of a frozen peer
- * proves that nothing was booked: a proxy may answer 503 in the place of a peer that has booked it.
+ * Repeats an attempt that the peer deferred, after the same pause. Only the answer of a frozen peer proves
+ * that nothing was booked: a proxy may answer 503 in place of a peer that has booked it.
  */
 function revertAttempt(
   settlement: OutgoingSettlement,
@@ -300,8 +300,7 @@ function revertAttempt(
 }
 
 /**
- * A peer whose credit is exhausted may accept the payment later, so that refusal does not end the
- * attempts.
+ * A settlement refused for lack of credit may be accepted later, so that refusal does not end the attempts.
  */
 function endsAttempts(delivery: Delivery): boolean {
   const outcome = classifyDelivery(delivery);

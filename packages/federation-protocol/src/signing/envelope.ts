@@ -3,8 +3,8 @@ import { FEDERATION_LIMITS } from "../limits.ts";
 import { type FederationRefusal, refuse, type RequestCode } from "../refusals.ts";
 
 /**
- * Checks the members `timestamp` (ms) and `to` of a signed body, if it has them: they prevent its
- * use at another relay or again under a new header. Refused: `federation.timestamp_expired`,
+ * Checks the members `timestamp` (ms) and `to` of a signed body if it has them. They prevent its reuse at
+ * another relay or under a new header. Refused: `federation.timestamp_expired`,
  * `federation.wrong_receiver`.
  */
 export function checkEnvelope(

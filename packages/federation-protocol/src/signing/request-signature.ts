@@ -14,7 +14,7 @@ import { isFresh } from "../freshness.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import { type FederationRefusal, refuse, type RequestCode } from "../refusals.ts";
 
-/** The signed content of a request: its body, or without one its method, path and receiver. */
+/** The signed content of a request: its body or, if it has none, its method, path and receiver. */
 export interface SignedRequest {
   readonly method: string;
   /** The path with its query. */
@@ -30,15 +30,15 @@ export interface RequestClaim {
   readonly relayId: string;
   readonly signature: string;
   /**
-   * The header's text, an ISO 8601 date-time by the sender's clock, which a request without a body has
-   * signed.
+   * The text of the header: an ISO 8601 date-time by the sender's clock, which is signed if the request has
+   * no body.
    */
   readonly timestamp: string;
 }
 
 /**
- * The verification of a request. `bound` is false for a signature over `{}`, which does not cover
- * the method, the path or the receiver.
+ * The result of verifying a request. `bound` is false for a signature over `{}`, which covers neither the
+ * method nor the path nor the receiver.
  */
 export type VerifyRequestResult =
   | { readonly ok: true; readonly bound: boolean }
@@ -141,7 +141,7 @@ function buildSignedText({ method, path, to, body }: SignedRequest, timestamp: s
 function parseSignedTexts(request: SignedRequest, claim: RequestClaim, publicKey: string) {
   return unlessMalformed(() => {
     const texts = [{ text: buildSignedText(request, claim.timestamp), bound: true }];
-    // Other implementations may sign a constant if there is no body; it does not cover the request.
+    // Other implementations may sign a constant text if there is no body; it does not cover the request.
     if (request.body === undefined) texts.push({ text: "{}", bound: false });
     return { signature: fromBase64Url(claim.signature), key: hexToBytes(publicKey), texts };
   });

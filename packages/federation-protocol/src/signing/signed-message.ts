@@ -22,7 +22,7 @@ export function verifySignedMessage<S extends v.GenericSchema>(
   return refuse("federation.signature_invalid");
 }
 
-/** A message as its schema read it, and the parsed JSON that it was read from. */
+/** A message as parsed by its schema, with the JSON value it was parsed from. */
 export interface ReceivedMessage<M> {
   readonly message: M;
   /** The signature is over all members of this value, unknown ones included. */
@@ -30,7 +30,7 @@ export interface ReceivedMessage<M> {
 }
 
 /**
- * Verifies the `signature` of a message that its schema has read, off the event loop where there are
+ * Verifies the `signature` of a message that its schema has parsed, off the event loop where there are
  * threads. Refused: `federation.signature_invalid`.
  */
 export async function verifySignedMessageAsync(

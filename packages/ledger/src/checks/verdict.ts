@@ -7,9 +7,7 @@ import type { LedgerRefusal } from "../refusals.ts";
  */
 export type LedgerVerdict = Verdict<LedgerRefusal> & {
   readonly nested: readonly [];
-  /**
-   * The members that the signature covers: the timeline; none if the ledger is unsigned or refused.
-   */
+  /** The members that the signature covers: the timeline, or none if the ledger is unsigned or refused. */
   readonly covered: readonly string[];
   /** The other members, which are not authenticated. */
   readonly uncovered: readonly string[];

@@ -9,15 +9,15 @@ import type { LedgerVerdict } from "./verdict.ts";
 export interface VerifyLedgerOptions {
   /** The key or all keys of the agent, as 64 lower-case hex digits; a signed ledger needs one. */
   readonly publicKey?: string | readonly string[] | undefined;
-  /** The agent that the ledger must be of. */
+  /** The agent whose ledger it must be. */
   readonly agentId?: string | undefined;
 }
 
 /**
- * Verifies a ledger, given as a value or as its JSON text (specification, Ledger). Never throws on
- * a value: a refused ledger has a `code` of LedgerRefusal. A failed check of a valid ledger is a
- * warning (LedgerWarning). Valid means that the timeline matches its hash and, without the warning
- * `ledger.unsigned`, is signed; `uncovered` lists the members that are not authenticated.
+ * Verifies a ledger, given as a value or as its JSON text (specification, Ledger). Never throws on a value:
+ * a refused ledger has a `code` of LedgerRefusal. A failed check of a valid ledger is a warning
+ * (LedgerWarning). A valid verdict means that the timeline matches its hash and, unless there is the
+ * warning `ledger.unsigned`, that it is signed; `uncovered` lists the members that are not authenticated.
  */
 export function verifyLedger(
   ledger: object | string,

@@ -4,8 +4,8 @@ import { hasRun } from "../statuses.ts";
 import { buildStepHistories, type StepHistory } from "../reconstruction/step-history.ts";
 
 /**
- * Lists the differences between `steps`, which are unsigned, and the signed timeline. A timeline
- * that records steps must record every step that ran; one that records none contradicts none.
+ * Lists the differences between `steps`, which are unsigned, and the signed timeline. If the timeline
+ * records steps, it must record every step that ran; if it records none, nothing contradicts it.
  * Descriptions are not compared.
  */
 export function crossCheckSteps(ledger: Ledger): Contradiction<StepContradiction>[] {
@@ -32,14 +32,14 @@ export function crossCheckSteps(ledger: Ledger): Contradiction<StepContradiction
     if (!listed.has(stepId)) report("ledger.step_unlisted", `timeline.${firstIndex}`);
   }
   const plan = timeline.findLast((event) => event.type === "plan_created");
-  // More steps than the plan has are no contradiction, because a goal may have had several plans.
+  // More steps than the plan has are not a contradiction, because a goal may have had several plans.
   if (plan !== undefined && listed.size < plan.payload.total_steps) {
     report("ledger.step_missing", "steps");
   }
   return found;
 }
 
-/** Returns whether the timeline records no step although some are listed as begun. */
+/** Returns whether some steps are listed as begun although the timeline records none. */
 export function hasUnrecordedSteps({ steps, timeline }: Ledger): boolean {
   return (
     steps.some(({ status }) => hasRun(status)) && buildStepHistories(timeline).histories.size === 0

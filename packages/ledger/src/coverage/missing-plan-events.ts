@@ -2,7 +2,7 @@ import type { LedgerEvent } from "../events.ts";
 import { listMissingStepEvents, type StepFacts } from "./missing-step-events.ts";
 import type { PlanRecord } from "../records.ts";
 
-/** Lists the events of a plan's creation, steps and end that the log lacks. */
+/** Lists the creation, step and end events of a plan that are missing from the log. */
 export function listMissingPlanEvents(
   { plan_id, title, status, created_at, steps }: PlanRecord,
   facts: readonly StepFacts[],

@@ -11,11 +11,11 @@ export interface StepFacts {
   readonly history: StepHistory | undefined;
   /** The tasks that delegated the step. */
   readonly tasks: readonly DelegatedTask[];
-  /** The time of the plan, used for events that have no other time. */
+  /** The time of the plan, used for events without a time of their own. */
   readonly createdAt: number;
 }
 
-/** Lists the start, the delegations and the end of a step that the log lacks. */
+/** Lists the start, delegation and end events of a step that are missing from the log. */
 export function listMissingStepEvents({
   step,
   history,
@@ -47,7 +47,7 @@ export function listMissingStepEvents({
   return events;
 }
 
-/** Lists the delegations of a step that the log lacks, none of them before its start. */
+/** Lists the delegation events of a step that are missing from the log, none of them before its start. */
 export function listMissingDelegations(
   step_id: string,
   history: StepHistory | undefined,

@@ -2,8 +2,8 @@ import type { LedgerEvent } from "../events.ts";
 import { isStepEvent, buildStepHistories } from "./step-history.ts";
 
 /**
- * Returns the events, each with the step that it belongs to, which its position shows no more once
- * the events are merged with others.
+ * Returns the events, each with its step id, because once events are merged with others their position no
+ * longer shows the step.
  */
 export function assignStepIds(events: readonly LedgerEvent[]): LedgerEvent[] {
   const { stepIds } = buildStepHistories(events);

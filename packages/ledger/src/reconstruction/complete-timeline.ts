@@ -7,7 +7,7 @@ import type { GoalRecords } from "../records.ts";
 import { buildStepHistories } from "./step-history.ts";
 import { sortByTime } from "../checks/timeline-order.ts";
 
-/** Returns the events of a log and those that it lacks although plans and tasks imply them. */
+/** Returns the events of a log, completed by the missing events that plans and tasks imply. */
 export function completeTimeline(
   log: readonly LedgerEvent[],
   { plans, tasks }: Pick<GoalRecords, "plans" | "tasks">,

@@ -33,9 +33,7 @@ function mapReceiptHashes(tasks: readonly DelegatedTask[]): ReadonlyMap<string, 
   return hashes;
 }
 
-/**
- * The members are listed one by one, because a record has members that a ledger must not contain.
- */
+/** Copies the members one by one, because a record has members that a ledger must not contain. */
 function createStep({
   step_id,
   ordinal,

@@ -1,6 +1,6 @@
 import type { ReceiptSummary } from "../schema.ts";
 
-/** The members that are read of a receipt; its hash covers all members. */
+/** The members of a receipt that are read here; its hash covers all members. */
 export interface SignedReceipt {
   readonly task_id: string;
   readonly agent_id: string;

@@ -9,10 +9,10 @@ import { type Ledger, LEDGER_SPEC } from "../schema.ts";
 import type { LedgerStatus } from "../statuses.ts";
 
 /**
- * Reconstructs the unsigned ledger of a goal from the records of a relay (specification, Ledger):
- * the events of the log, those that plans and tasks imply, and the steps of this timeline. Null if
- * the records contain no time. Throws CanonicalJsonError on a payload or a receipt that has no
- * canonical JSON.
+ * Reconstructs the unsigned ledger of a goal from the records of a relay (specification, Ledger): the
+ * events of the log, the missing events that plans and tasks imply, and the steps of the resulting
+ * timeline. Null if the records contain no time. Throws CanonicalJsonError on a payload or a receipt that
+ * has no canonical JSON.
  */
 export function reconstructLedger(records: GoalRecords): Ledger | null {
   const { agentId, goalId, goal = {}, plans, tasks } = records;

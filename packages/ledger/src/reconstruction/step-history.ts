@@ -29,8 +29,8 @@ export interface StepHistories {
 }
 
 /**
- * Reads the steps of a timeline. An event that names no step belongs to the step that began last
- * and has not ended.
+ * Collects the history of each step in a timeline. An event without a step belongs to the most recently
+ * started step that has not ended.
  */
 export function buildStepHistories(timeline: readonly LedgerEvent[]): StepHistories {
   const histories = new Map<string, StepHistory>();
@@ -72,7 +72,7 @@ const STEP_EVENTS = [
   "step_delegated",
 ] as const;
 
-/** An event that belongs to a step, named or not. */
+/** An event that belongs to a step, whether it names the step or not. */
 export type StepEvent = LedgerEvent<(typeof STEP_EVENTS)[number]>;
 
 export function isStepEvent(event: LedgerEvent): event is StepEvent {
@@ -114,7 +114,7 @@ function recordEvent(history: StepHistory, event: StepEvent): void {
       history.status = "failed";
       break;
     case "step_delegated":
-      // A task that is recorded late does not open a step again.
+      // A task that is recorded late does not reopen a step.
       if (history.status === "running") history.status = "delegated";
       history.tasks.add(event.payload.task_id);
       break;

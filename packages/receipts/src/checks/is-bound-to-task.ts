@@ -1,7 +1,7 @@
 import type { ExecutionReceipt } from "../schema.ts";
 
 /**
- * Returns whether the receipt is signed for this task. Both ids are required, so an unbound receipt
+ * Returns whether the receipt is signed for this task. Both ids must match, so a receipt without them
  * fails.
  */
 export function isBoundToTask(receipt: ExecutionReceipt, taskId: string): boolean {

@@ -5,8 +5,8 @@ import type { ExecutionReceipt } from "../schema.ts";
 export type TimeSpan = Pick<ExecutionReceipt, "submitted_at" | "completed_at">;
 
 /**
- * Returns whether the work took between -60 s (clocks disagree) and one hour, both inclusive. A receipt of
- * any other span is refused with `receipt.span`.
+ * Returns whether the work took between -60 s (because clocks disagree) and one hour, both inclusive. A
+ * receipt with any other span is refused with `receipt.span`.
  */
 export function isTimeSpanAllowed({ submitted_at, completed_at }: TimeSpan): boolean {
   const span = completed_at - submitted_at;

@@ -18,18 +18,17 @@ import { isSignatureValid, isSignatureValidAsync } from "./signature.ts";
 /** The verifier's own values; checks whose value is left out do not run. */
 export interface VerifyReceiptOptions {
   /**
-   * The key or all keys bound to the agent, as 64 lower-case hex digits; by default the embedded
-   * one. A text in another form, such as a did:key, is no key, and with no other one the receipt is refused with
+   * The key or all keys bound to the agent, as 64 lower-case hex digits; by default the embedded one. Texts
+   * in any other form, such as a did:key, are ignored; if no key remains, the receipt is refused with
    * `receipt.key_missing`.
    */
   readonly publicKey?: BoundKeys | undefined;
   /** The task that the receipt must be signed for. */
   readonly taskId?: string | undefined;
-  /** The submitted prompt, whose hash must be that of the receipt. */
+  /** The submitted prompt, whose hash the receipt must contain. */
   readonly prompt?: string | undefined;
   /**
-   * The verifier's clock in ms since the epoch. Receipts do not expire; one of the future gets a
-   * warning.
+   * The verifier's clock in ms since the epoch. Receipts do not expire; one from the future gets a warning.
    */
   readonly now?: number | undefined;
   /**
@@ -70,7 +69,7 @@ export function verifyReceipt(
 }
 
 /**
- * Verifies like `verifyReceipt`, with the signatures off the event loop where the platform has
+ * Verifies like `verifyReceipt`, but verifies the signatures off the event loop where the platform has
  * threads.
  */
 export async function verifyReceiptAsync(

@@ -5,9 +5,10 @@ import type { ExecutionReceipt } from "../schema.ts";
 export type BoundKeys = string | readonly string[];
 
 /**
- * Lists the keys to try. If there are bound keys, only they count, and an embedded key among them
- * is tried alone because its signer names it. An embedded key alone proves only that its holder
- * signed. A text in another form is no key: trying it would blame the signature for the caller's mistake.
+ * Lists the keys to try. If there are bound keys, only they count; if the embedded key is one of them, it
+ * is tried alone, because the signer names it. Without bound keys the embedded one is used, which proves
+ * only that its holder signed. Texts in any other form are ignored: trying them would report the caller's
+ * mistake as an invalid signature.
  */
 export function listCandidateKeys(
   receipt: ExecutionReceipt,

@@ -1,11 +1,17 @@
 import { RECEIPT_LIMITS } from "../limits.ts";
 
-/** The time in which a key is its agent's, in ms since the epoch by the clock of the relay that stores it. */
+/**
+ * The time during which a key is its agent's, in ms since the epoch by the clock of the relay that stores
+ * it.
+ */
 export interface KeyValidity {
   readonly validFrom: number;
   /** Null while the key is in use. */
   readonly validUntil: number | null;
-  /** Whether the key is a device's. Devices are revoked because they were lost: the key ends at once. */
+  /**
+   * Whether the key belongs to a device. Devices are revoked because they were lost, so such a key ends at
+   * once.
+   */
   readonly isDevice: boolean;
 }
 
@@ -26,17 +32,18 @@ export interface DatedKey {
 export interface ReceiptTimes {
   /** The time at which the task was submitted. */
   readonly submittedAt: number;
-  /** The time of completion that the signer states, by its own clock. */
+  /** The time of completion that the signer states, by the signer's clock. */
   readonly completedAt: number;
   /** The time at which the receipt arrived. */
   readonly receivedAt: number;
 }
 
 /**
- * Returns whether a key counts for a receipt. An agent's former key counts if the task was submitted and the
- * receipt completed before its end; completion may be five minutes late, for clocks that disagree and for
- * work in progress. A device's key counts until it is revoked. Relays that accept receipts and verifiers of
- * evidence use this one rule, so that no relay pays for a receipt that its own evidence calls invalid.
+ * Returns whether a key counts for a receipt. An agent's former key counts if the task was submitted and
+ * the receipt completed before the key ended; completion may be five minutes later, to allow for clock skew
+ * and for work in progress. A device's key counts until it is revoked. Relays that accept receipts and
+ * verifiers of evidence both use this rule, so that no relay pays for a receipt that its own evidence calls
+ * invalid.
  */
 export function isKeyInForce(validity: KeyValidity, times: ReceiptTimes): boolean {
   const { validFrom, validUntil, isDevice } = validity;
@@ -44,7 +51,7 @@ export function isKeyInForce(validity: KeyValidity, times: ReceiptTimes): boolea
   if (validFrom > receivedAt + RECEIPT_LIMITS.clockSkewMs) return false;
   if (validUntil === null) return true;
   if (isDevice) return receivedAt < validUntil;
-  // A receipt cannot be completed after it arrived, so a signer's fast clock is capped.
+  // A receipt cannot be completed after it arrived, so a later time comes from a fast clock of the signer.
   const completed = Math.min(completedAt, receivedAt);
   return submittedAt < validUntil && completed < validUntil + RECEIPT_LIMITS.formerKeySkewMs;
 }
@@ -61,9 +68,10 @@ export function filterKeysInForce<Key extends DatedKey>(
 }
 
 /**
- * Returns the keys that can have signed a verdict or a decision with the timestamp `statedAt`, in their
- * order. Relays accept a timestamp up to five minutes from their clock, so a key counts that long before its
- * start and after its end, a device's too; in the millisecond of its end a statement may have come before it.
+ * Returns the keys that may have signed a verdict or a decision with the timestamp `statedAt`, in their
+ * order. Relays accept timestamps up to five minutes from their own clock, so every key, including a
+ * device's, also counts for five minutes before its start and after its end. In the millisecond of a key's
+ * end, a statement may still precede that end.
  */
 export function filterKeysAt<Key extends DatedKey>(
   keys: readonly Key[],

@@ -23,8 +23,8 @@ export interface IssuerKeys {
 }
 
 /**
- * Returns the issuer's key and the later ones of its relay, the newest first, because a relay signs when a
- * record is read; none if the issuer is another relay.
+ * Returns the issuer's key and the later keys of its relay, newest first, because a relay signs a record
+ * when it is read; empty if the issuer is another relay.
  */
 export function listSigningKeys(
   record: { readonly issuer: string },

@@ -52,7 +52,7 @@ export type AttestationRefusal =
 /** The verifier's own values; checks whose value is left out do not run. */
 export interface VerifyAttestationOptions {
   /**
-   * The relay's key as 64 hex digits. An attestation contains none, so without it none is valid.
+   * The relay's key as 64 hex digits. An attestation contains no key, so without this one it is not valid.
    */
   readonly publicKey?: string | undefined;
   /** The relay that must have attested. */

@@ -29,8 +29,8 @@ export const DecisionRecordSchema = v.object(
 );
 
 /**
- * `share` is the part of the due sum that the executor is paid, `timestamp` is in ms since the epoch by the
- * clock of the signer: the arbiter, or the relay for its operator.
+ * `share` is the share of the amount due that the executor is paid; `timestamp` is in ms since the epoch by
+ * the clock of the signer: the arbiter, or the relay for its operator.
  */
 export type DecisionRecord = v.InferOutput<typeof DecisionRecordSchema>;
 

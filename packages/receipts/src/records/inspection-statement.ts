@@ -2,12 +2,15 @@ import { canonicalize, sha256Hex, type Check } from "@agent/crypto";
 import * as v from "valibot";
 import { money } from "../fields.ts";
 
-/** The part of the due sum of a task: 0 to 1 with at most 6 decimals. */
+/** A share of the amount due for a task: 0 to 1 with at most 6 decimals. */
 export const dueShare = v.pipe(money, v.maxValue(1, "must be at most 1"));
 
 const MAX_REASON_LENGTH = 4_096;
 
-/** The reason that a party or an arbiter gives; text of strangers, never an instruction to a model. */
+/**
+ * The reason that a party or an arbiter gives. It is untrusted text and must never be an instruction to a
+ * model.
+ */
 export const reasonText = v.pipe(
   v.string("must be a string"),
   v.nonEmpty("must not be empty"),
@@ -20,7 +23,7 @@ export const reasonText = v.pipe(
 export interface VerifyStatementOptions {
   /**
    * The keys in force of the party that must have signed, as 64 hex digits. The statements of an inspection
-   * contain no key, so without one none is valid.
+   * contain no key, so without these keys none is valid.
    */
   readonly publicKeys?: readonly string[] | undefined;
   /** The party that must have signed: an agent, or the relay for its operator. */

@@ -11,7 +11,7 @@ import { createRecordVerifier, signRecord } from "./signed-record.ts";
 export const NoShowRecordSchema = v.pipe(
   v.object(
     {
-      // A fixed type, so that no other signed object passes for a no-show record.
+      // A fixed type, so that no other signed object can pass for a no-show record.
       type: v.literal("no_show", "must be no_show"),
       task_id: text,
       // The agent that had the claim; for a forwarded task the relay that it was forwarded to.
@@ -60,8 +60,9 @@ const verifyRecord = createRecordVerifier({
 });
 
 /**
- * Verifies a no-show record by the key that its issuer's did:key is. `publicKey` and `relayKeys` require a
- * relay as `verifySettlementRecord` does, else `no_show.wrong_issuer`. Never throws on a value.
+ * Verifies a no-show record with the key in its issuer's did:key. `publicKey` and `relayKeys` require a
+ * certain relay, as in `verifySettlementRecord`; another one is refused with `no_show.wrong_issuer`. Never
+ * throws on a value.
  */
 export function verifyNoShowRecord(
   value: unknown,

@@ -65,8 +65,8 @@ export function signOutcomeRecord(body: OutcomeRecordBody, secretKey: Uint8Array
 }
 
 /**
- * Returns the SHA-256, in lower-case hex, of the canonical JSON of an outcome without its signature; a
- * settlement record names its outcome by it.
+ * Returns the SHA-256, in lower-case hex, of the canonical JSON of an outcome without its signature, by
+ * which a settlement record refers to its outcome.
  */
 export function hashOutcomeRecord(record: OutcomeRecord): string {
   const { signature: _, ...body } = record;
@@ -90,8 +90,8 @@ const verifyRecord = createRecordVerifier({
 });
 
 /**
- * Verifies a relay's outcome by the key that its issuer's did:key is. `publicKey` and `relayKeys` require
- * a relay as `verifySettlementRecord` does. Never throws on a value.
+ * Verifies a relay's outcome with the key in its issuer's did:key. `publicKey` and `relayKeys` require a
+ * certain relay, as in `verifySettlementRecord`. Never throws on a value.
  */
 export function verifyOutcomeRecord(
   value: unknown,

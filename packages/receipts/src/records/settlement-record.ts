@@ -66,10 +66,10 @@ const verifyRecord = createRecordVerifier({
 });
 
 /**
- * Verifies a settlement record by the key that its issuer's did:key is. With `publicKey` (64 hex
- * digits) the issuer must be that relay, else `settlement.wrong_issuer`; without it, any. With
- * `relayKeys`, a relay's verified chain, oldest first, the issuer must be one of them and the signature
- * must be by it or a later one: the issuer does not change, and the relay signs when a record is read.
+ * Verifies a settlement record with the key in its issuer's did:key. With `publicKey` (64 hex digits) the
+ * issuer must be that relay; another one is refused with `settlement.wrong_issuer`. With `relayKeys`, a
+ * relay's verified chain, oldest first, the issuer must be one of these keys, and that key or a later one
+ * must have signed: the issuer of a record never changes, but the relay signs whenever a record is read.
  */
 export function verifySettlementRecord(
   value: unknown,

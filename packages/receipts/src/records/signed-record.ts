@@ -19,7 +19,7 @@ interface RecordRules<Members, Context, Kind extends string, Refusal extends str
   readonly schema: v.GenericSchema<Members>;
   /** The checks between the suite and the signature. */
   readonly checks: readonly Check<Members, Context, Refusal>[];
-  /** Returns the keys of which one must have signed, as 64 hex digits, the most likely first. */
+  /** Returns the keys, one of which must have signed, as 64 hex digits, the most likely first. */
   readonly listKeys: (record: Members, context: Context) => readonly string[];
 }
 

@@ -20,7 +20,7 @@ export const VerdictRecordSchema = v.pipe(
       agent_id: text,
       verdict: v.picklist(VERDICTS, `must be one of: ${VERDICTS.join(", ")}`),
       reason: v.optional(reasonText),
-      // The part of the due sum that a submitter offers when it rejects.
+      // The share of the amount due that a submitter offers when it rejects.
       offer: v.optional(v.pipe(dueShare, v.ltValue(1, "must be below 1"))),
       timestamp: wholeNumber,
       suite: v.string("must be a string"),

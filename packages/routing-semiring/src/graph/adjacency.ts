@@ -3,8 +3,8 @@ import { EdgeIndex, NONE } from "./edge-index.ts";
 import type { EdgeAttributes } from "../semiring.ts";
 
 /**
- * The edges of each node: a row of neighbouring edge numbers, then a chain of the edges added since the
- * last grouping. Rows make a search fast, chains make adding an edge cheap.
+ * The edges of each node: a row of consecutive edge numbers, then a linked chain of the edges added since
+ * the edges were last grouped. Rows make searches fast, and chains make adding an edge cheap.
  */
 export class Adjacency {
   #edges = new EdgeColumns(16);
@@ -41,7 +41,7 @@ export class Adjacency {
     return edge === NONE ? undefined : this.#edges.read(edge);
   }
 
-  /** Groups all edges into rows if enough were added to make it worthwhile; edge numbers change. */
+  /** Groups all edges into rows if enough were added to make this worthwhile; edge numbers change. */
   group(): void {
     if (this.#next.length <= 64 + this.#grouped / 4) return;
     const { edges, starts } = this.#edges.sortedBySource(this.nodeCount);
@@ -63,7 +63,10 @@ export class Adjacency {
     }
   }
 
-  /** Returns the end of a node's row; below it the next edge is the next number, then see `afterRow`. */
+  /**
+   * Returns the end of a node's row. Within the row the next edge has the next number; after it see
+   * `afterRow`.
+   */
   rowEnd(node: number): number {
     return this.#starts[node + 1] ?? 0;
   }
@@ -74,7 +77,7 @@ export class Adjacency {
     return start < this.rowEnd(node) ? start : this.#chains[node]!;
   }
 
-  /** Returns the edge that follows the last one of a row or one of a chain, or NONE. */
+  /** Returns the edge after the last one of a row or after one of a chain, or NONE. */
   afterRow(edge: number, node: number): number {
     return edge < this.#grouped ? this.#chains[node]! : this.#next[edge - this.#grouped]!;
   }

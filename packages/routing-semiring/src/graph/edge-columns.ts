@@ -1,12 +1,12 @@
 import type { EdgeAttributes } from "../semiring.ts";
 
 /**
- * Edges between numbered nodes. Attributes that a search reads of every edge have their own columns;
- * those that it reads only of chosen edges are adjacent.
+ * Edges between numbered nodes, stored as columns. An attribute that a search reads from every edge has its
+ * own column; those read only from chosen edges are adjacent.
  */
 export class EdgeColumns {
   length = 0;
-  /** Whether no edge was ever stored that has a cost, a latency or a reliability below 1. */
+  /** Whether no stored edge has ever had a cost, a latency or a reliability below 1. */
   haveTrustOnly = true;
   from: Int32Array;
   to: Int32Array;

@@ -8,7 +8,7 @@ export interface Edge extends EdgeAttributes {
   readonly to: string;
 }
 
-/** Every reason for which an edge is refused. */
+/** The codes with which an edge is refused. */
 export type EdgeCode =
   | "edge.id_empty"
   | "edge.trust_invalid"
@@ -44,7 +44,7 @@ export class Graph {
   readonly #numbers = new Map<string, number>();
   readonly #adjacency = new Adjacency();
 
-  /** Builds a graph of many edges; refused like the first edge that `addEdge` refuses. */
+  /** Builds a graph from many edges; refused with the code of the first edge that `addEdge` refuses. */
   static from(
     edges: Iterable<Edge>,
   ): { ok: true; graph: Graph } | { ok: false; code: EdgeCode; detail: string } {
@@ -57,9 +57,9 @@ export class Graph {
   }
 
   /**
-   * Adds the hop `from -> to` or replaces its attributes. Trust and reliability are in 0..1, cost
-   * (currency units) and latency (ms) in 0..1e9; other values, including NaN, are refused
-   * (`edge.trust_invalid` and so on) and change nothing. No route contains a hop of trust 0.
+   * Adds the hop `from -> to` or replaces its attributes. Trust and reliability must be in 0..1, cost
+   * (currency units) and latency (ms) in 0..1e9. Other values, including NaN, are refused with codes such
+   * as `edge.trust_invalid` and change nothing. A route never contains a hop of trust 0.
    */
   addEdge(from: string, to: string, figures: EdgeAttributes): EdgeResult {
     const code = findEdgeFault(from, to, figures);

@@ -1,4 +1,4 @@
-/** A binary heap of node numbers with numeric keys; a node may be contained with several keys. */
+/** A binary heap of node numbers with numeric keys; a node may occur several times with different keys. */
 export class NumberHeap {
   #keys = new Float64Array(64);
   #nodes = new Int32Array(64);

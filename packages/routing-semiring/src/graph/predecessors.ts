@@ -7,7 +7,10 @@ export function buildPath(ids: readonly string[], previous: Int32Array, node: nu
   return path.reverse();
 }
 
-/** Returns whether the route to `a` has smaller ids from the start than that to `b`, of equal length. */
+/**
+ * Returns whether the ids of the route to `a` sort before those of the route to `b`, which has the same
+ * length.
+ */
 export function isBefore(
   ids: readonly string[],
   previous: Int32Array,

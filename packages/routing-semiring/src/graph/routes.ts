@@ -6,7 +6,7 @@ import { buildPath, isBefore } from "./predecessors.ts";
 import { RouteQueue, SETTLED } from "./route-queue.ts";
 import { NEGLIGIBLE, type RouteAttributes, toShareKey } from "../semiring.ts";
 
-/** A route by its ids, starting at the asking node, with the attributes of exactly this route. */
+/** A route: its ids from the asking node on, and the attributes of exactly this route. */
 export interface Route extends RouteAttributes {
   readonly agent_id: string;
   readonly path: string[];
@@ -22,7 +22,7 @@ export function findRoutes(graph: Graph, from: string, avoided: Iterable<string>
   return routes;
 }
 
-/** The state of a search that is not complete. */
+/** The state of an unfinished search. */
 interface OpenSearch {
   readonly source: number;
   readonly offers: Float32Array;
@@ -79,7 +79,7 @@ export class Routes {
     return this.#graph.findNode(id);
   }
 
-  /** Returns a node number if a route leads to the node, else -1. */
+  /** Returns the node number itself if a route leads to the node, otherwise -1. */
   at(node: number): number {
     return node === NONE || node >= this.#previous.length || this.#figures.trust(node) === 0
       ? NONE

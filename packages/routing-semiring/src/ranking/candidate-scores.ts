@@ -14,7 +14,7 @@ import type { SubScores, Weights } from "../weights.ts";
 
 /** A candidate that is blocked, incapable or without a valid price; it scores 0. */
 const UNFIT = 1;
-/** The asking agent, which is no candidate for its own task. */
+/** The asking agent, which is not a candidate for its own task. */
 const ASKER = 2;
 
 /** The requirements of a task. */
@@ -36,7 +36,7 @@ export class CandidateScores {
   readonly #requirements: RankingRequirements;
   readonly #nodes: Int32Array;
   readonly #costs: Float64Array;
-  /** Why a candidate may not be chosen, whatever it costs; 0 if it may. */
+  /** The reason why a candidate may not be chosen regardless of its cost; 0 if there is none. */
   readonly #exclusions: Uint8Array;
   readonly #composites: Float64Array;
   readonly #weights: Weights;

@@ -13,9 +13,9 @@ export interface EndedTask {
 }
 
 /**
- * Returns the status by which a task counts for its executor (docs/decisions.md, 6). A completed receipt of
- * a paid task is a success only if its whole price was paid: otherwise the executor's own ledger shows
- * missing work, or the payment is pending. A failed receipt is a failure with any settlement.
+ * Returns the status that a task counts as for its executor (docs/decisions.md, 6). A completed receipt of
+ * a paid task is a success only if the whole price was paid; otherwise either the executor's own ledger
+ * shows missing work or the payment is pending. A failed receipt is a failure, whatever its settlement.
  */
 export function getCountedStatus({
   receipt,
@@ -28,13 +28,13 @@ export function getCountedStatus({
   return settlement.amount > 0 ? "completed" : "refunded";
 }
 
-/** A task that was inspected before payment, at the close; amounts in micro-units. */
+/** A task that was inspected before payment, at the end of the inspection; amounts in micro-units. */
 export interface InspectedTask {
   readonly result: "accepted" | "lapsed" | "conceded" | "unanswered" | "decided" | "undecided";
-  /** The part of the due sum that was paid, in millionths. */
+  /** The share of the amount due that was paid, in millionths. */
   readonly share: number;
   readonly paid: number;
-  /** The sum that the receipt earned. */
+  /** The amount that the receipt earned. */
   readonly due: number;
   readonly price: number;
 }
@@ -42,9 +42,9 @@ export interface InspectedTask {
 const HALF_SHARE = 500_000;
 
 /**
- * Returns the status by which an inspected task counts (docs/decisions.md, 6): half of the due sum or more
- * is a success, less a failure. An undecided case counts for neither side. Work that earned less than its
- * price by the executor's own ledger is no success.
+ * Returns the status that an inspected task counts as (docs/decisions.md, 6): a success if at least half of
+ * the amount due was paid, otherwise a failure. An undecided case counts as neither. Work that earned less
+ * than its price by the executor's own ledger is not a success.
  */
 export function getInspectedStatus({
   result,

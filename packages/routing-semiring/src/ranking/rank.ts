@@ -15,8 +15,8 @@ const EXCERPT_ALGORITHM = "agent-routing@3";
 
 /**
  * Returns the version of the rules below; equal inputs and versions give equal choices. A price cap needs
- * the second version, and the excerpt of a decision the third, so that a verifier that does not know them
- * does not verify such a choice.
+ * the second version and an excerpt the third, so that a verifier that does not know them refuses such a
+ * record.
  */
 export function getAlgorithm(priceCap: number | null | undefined, isExcerpt = false): string {
   if (isExcerpt) return EXCERPT_ALGORITHM;
@@ -25,7 +25,7 @@ export function getAlgorithm(priceCap: number | null | undefined, isExcerpt = fa
 
 const SELF = "self";
 
-/** The question that candidates are ranked for. */
+/** The requirements and preferences by which candidates are ranked. */
 export interface RankOptions {
   readonly graph?: Graph;
   /** The id of the asking agent in the graph; it is shown as "self" and is never chosen. */
@@ -37,7 +37,7 @@ export interface RankOptions {
   /** Ids that no route passes, because the asking agent does not trust them. */
   readonly avoided?: Iterable<string>;
   readonly requiredCapabilities?: readonly string[];
-  /** The maximum cost of a choice, in currency units; price efficiency is measured by it. */
+  /** The maximum cost of a choice, in currency units; the price efficiency is relative to it. */
   readonly maxBudget?: number | null;
   /** The maximum cost of a choice, in currency units, without effect on scores and order. */
   readonly priceCap?: number | null;
@@ -116,16 +116,16 @@ export function* rankInSteps(
   return buildRanking(yield* decideInSteps(candidates, options), options);
 }
 
-/** The place of one candidate in a ranking. */
+/** The rank of one candidate. */
 export interface RankOfCandidate {
-  /** Counted from 1; null if the agent is no candidate. */
+  /** Counted from 1; null if the agent is not a candidate. */
   readonly rank: number | null;
   /** The number of candidates. */
   readonly of: number;
   readonly own: RankedCandidate | undefined;
 }
 
-/** Finds the place of an agent among all candidates, in the steps of `rankInSteps` and without sorting. */
+/** Finds the rank of an agent among all candidates, in the steps of `rankInSteps` and without sorting. */
 export function* findRankInSteps(
   candidates: readonly Candidate[],
   agentId: string,
@@ -142,9 +142,9 @@ export function* findRankInSteps(
   return { rank, of: candidates.length, own: toRankedCandidate(candidateScores, own) };
 }
 
-/** The facts on the candidates that an excerpt leaves out. */
+/** Facts about the candidates that an excerpt leaves out. */
 export interface LeftOut {
-  /** The number of candidates that may be chosen and are left out. */
+  /** The number of left-out candidates that may be chosen. */
   readonly eligible: number;
   /** The mean cost of all candidates, in currency units. */
   readonly meanCost: number;
@@ -170,7 +170,7 @@ export interface RankingDecision {
   readonly seed: number;
 }
 
-/** Nodes of the graph and candidates of one step. */
+/** The number of graph nodes or candidates that one step processes. */
 const NODES_PER_STEP = 4_096;
 const CANDIDATES_PER_STEP = 4_096;
 
@@ -236,7 +236,7 @@ export function buildRanking(
   };
 }
 
-/** Returns the order of the draw of an exploration: by lot, and equal lots by rank. */
+/** Returns the order of an exploration's draw: by drawn number, and by rank if the numbers are equal. */
 function createLotOrder(
   candidateScores: CandidateScores,
   seed: number,

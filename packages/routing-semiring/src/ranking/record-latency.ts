@@ -16,9 +16,10 @@ export interface WorkRecord {
 }
 
 /**
- * Computes the latency by which an agent with a record is scored, in ms: the measured one. With more
- * successes than failures it is bounded, so that the agent retains half of its lead over a newcomer with
- * the same listing, whose promise is not measured yet. Otherwise a slow agent could gain by a new id.
+ * Computes the latency that an agent with a record is scored by, in ms: the measured one. If it has more
+ * successes than failures, the latency is bounded so that the agent keeps half of its lead over a newcomer
+ * with the same listing, whose promise has not been measured yet. Otherwise a slow agent would gain by
+ * taking a new id.
  */
 export function computeRecordLatency(record: WorkRecord): number | null {
   const { successes, counted, measuredMs, promisedMs } = record;

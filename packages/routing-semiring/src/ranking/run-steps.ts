@@ -1,4 +1,4 @@
-/** A computation that may pause between its steps; a short one has a single step. */
+/** A computation that may pause between its steps. */
 export type Steps<T> = Generator<void, T, void>;
 
 /** Runs all steps without a pause. */

@@ -2,7 +2,7 @@ import type { Candidate } from "./candidate.ts";
 import type { RouteAttributes } from "../semiring.ts";
 import type { SubScores, Weights } from "../weights.ts";
 
-/** The latency in ms that scores one half; also assumed for an unknown latency. */
+/** The latency in ms whose score is one half; an unknown latency counts as this one. */
 export const HALF_SCORE_LATENCY_MS = 5000;
 
 const MAX_PRICE = 1e9;
@@ -14,7 +14,7 @@ export function clampToUnit(value: number): number {
   return value >= 0 ? Math.min(value, 1) : 0;
 }
 
-/** Up to this number, reading the list for each costs less than building a set of it. */
+/** Up to this number, scanning the list for each capability is faster than building a set. */
 const FEW_CAPABILITIES = 8;
 
 /** Returns whether the candidate has every required capability. */
@@ -33,8 +33,8 @@ export function computeTotalCost(candidate: Candidate, route: RouteAttributes | 
 }
 
 /**
- * Computes the price efficiency: 1 if free, otherwise the share of the budget that is left, or, without a
- * budget, the mean cost of the candidates in relation to the cost. All costs are in currency units.
+ * Computes the price efficiency: 1 if the task is free, otherwise the share of the budget that is left or,
+ * without a budget, the ratio of the candidates' mean cost to this cost. All costs are in currency units.
  */
 export function computePriceEfficiency(
   cost: number,

@@ -1,7 +1,7 @@
 import { ascendingLevels, type TrustLevel } from "./trust-level.ts";
 
 /**
- * The fees, in micro-units, that a payer must have left at the relay before its word counts in full; see
+ * The fees, in micro-units, that a payer must have paid to the relay before its trust counts in full; see
  * `selectDisplayedLevel`. With 0 every payer counts in full.
  */
 export interface TrustThresholds {
@@ -14,15 +14,18 @@ export interface PayerRecord {
   readonly level: TrustLevel;
   /** The fees that the relay kept on the payer's completed tasks with the agent, in micro-units. */
   readonly feesKept: number;
-  /** The completed tasks for which money was held. */
+  /** The number of completed tasks for which money was held. */
   readonly paidTasks: number;
   /** Payers with the same owner count as one; without it a payer counts for itself. */
   readonly owner?: string;
-  /** The asking agent has paid this payer, or trusts it, so its word counts in full without fees. */
+  /**
+   * Whether the asking agent has paid this payer or trusts it, so that its trust counts in full without
+   * fees.
+   */
   readonly isKnown?: boolean;
 }
 
-/** The sums of the weights that payers of an agent put behind each level. */
+/** For each level, the total weight of the payers of an agent that back it. */
 export interface Backing {
   readonly first_contact: number;
   readonly verified: number;
@@ -32,9 +35,9 @@ export interface Backing {
 const backedLevels = ["first_contact", "verified", "trusted"] as const;
 
 /**
- * Computes the weight of one owner's word for each level, from its records that hold at least this level:
- * their fees together, at most the threshold; 1 for a level without a threshold. Payers that left no fee
- * weigh nothing, unless the relay demands none.
+ * Computes one owner's weight for each level, from its records of at least that level: the sum of their
+ * fees, at most the threshold, or 1 for a level without a threshold. Payers that paid no fees have no
+ * weight, unless the relay requires none.
  */
 export function computeBacking(
   records: readonly PayerRecord[],
@@ -70,7 +73,7 @@ export function sumBacking(backings: readonly Backing[]): Backing {
   );
 }
 
-/** Returns by how much one backing exceeds another. */
+/** Returns the difference of two backings. */
 export function subtractBacking(one: Backing, other: Backing): Backing {
   return {
     first_contact: one.first_contact - other.first_contact,
@@ -88,7 +91,10 @@ export function sumPayerBacking(
   return sumBacking(Array.from(byOwner.values(), (owned) => computeBacking(owned, thresholds)));
 }
 
-/** Returns the highest level whose backing is twice the full weight of a word: at least two owners'. */
+/**
+ * Returns the highest level whose backing is at least twice the full weight of one owner, so at least two
+ * owners back it.
+ */
 export function selectBackedLevel(backing: Backing, thresholds: TrustThresholds): TrustLevel {
   return (
     backedLevels.findLast((level) => backing[level] >= getRequiredBacking(level, thresholds)) ??
@@ -96,16 +102,16 @@ export function selectBackedLevel(backing: Backing, thresholds: TrustThresholds)
   );
 }
 
-/** Returns the backing at which a level is shown to strangers. */
+/** Returns the backing that a level needs before it is shown to strangers. */
 function getRequiredBacking(level: keyof Backing, thresholds: TrustThresholds): number {
   return 2 * getFullWeight(level, thresholds);
 }
 
 /**
- * Selects the level shown to an agent that asks about another: its own if it has a record, otherwise the
- * highest level that the agent's payers back. Each owner of payers adds the fees that they left, up to the
- * threshold of the level, and the sum must reach twice the threshold: so faking a level costs this sum,
- * with any number of identities. A level below that is shown as `first_contact`.
+ * Selects the level shown to an agent that asks about another: its own record if it has one, otherwise the
+ * highest level that the agent's payers back. Each owner of payers contributes its fees, up to the
+ * threshold of the level, and the sum must reach twice the threshold; so faking a level costs that sum,
+ * however many identities are used. A level that is not reached is shown as `first_contact`.
  */
 export function selectDisplayedLevel(
   own: TrustLevel | null,
@@ -116,8 +122,8 @@ export function selectDisplayedLevel(
 }
 
 /**
- * Returns the level that one payer's record may state to strangers: none above `first_contact` without the
- * fees of that level.
+ * Returns the level that one payer's record may state to strangers: at most `first_contact` without the
+ * fees that a higher level needs.
  */
 export function capLevelByFees(
   level: TrustLevel,
@@ -130,9 +136,10 @@ export function capLevelByFees(
 }
 
 /**
- * Computes the part of a task's fee that its payer has left, in micro-units. Card money that is not released
- * leaves nothing, because a refund may still take it back, whichever agent it was passed on to. A payer below
- * 0, whose card payment was taken back during the hold, pays with money that the relay has lost.
+ * Computes the part of a task's fee that its payer has actually paid, in micro-units. Card money that is
+ * not released does not count, because a refund may still take it back, whichever agent has it by then.
+ * Neither does money of a payer whose balance was below 0, because its card payment was reversed during the
+ * hold and the relay has lost that money.
  */
 export function computeLeftFee({
   fee,
@@ -148,8 +155,8 @@ export function computeLeftFee({
 
 /**
  * Returns whether a task counts for strangers, whatever its outcome: the fee of its charge is at least a
- * micro-unit, and its payer's fees with all executors, this one included, reach the threshold of
- * `verified`. Otherwise praise and harm would be free.
+ * micro-unit, and the payer's fees with all executors, including this one, reach the threshold of
+ * `verified`. Otherwise both praise and defamation would be free.
  */
 export function countsForStrangers(
   { priced, fee, payerFees }: { priced: boolean; fee: number; payerFees: number },
@@ -171,7 +178,7 @@ function getThreshold(level: keyof Backing, thresholds: TrustThresholds): number
   return level === "first_contact" ? 0 : thresholds[level];
 }
 
-/** Returns the place of a level, -1 for `blocked`. */
+/** Returns the rank of a level, -1 for `blocked`. */
 function getPlace(level: TrustLevel): number {
   return level === "blocked" ? -1 : ascendingLevels.indexOf(level);
 }

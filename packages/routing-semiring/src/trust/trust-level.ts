@@ -17,9 +17,8 @@ export function getTrustScore(level: TrustLevel): number {
 }
 
 /**
- * Computes the level after one more counted task; `successes` and `failures` include it.
- *
- * The first task leads to first_contact. A success raises the level to the earned one: verified with 5
+ * Computes the level after one more counted task; `successes` and `failures` include it. The first task
+ * leads to first_contact. A success raises the level to the one that the record has earned: verified with 5
  * successes at a rate of 0.8, trusted with 20 at 0.9. A failure lowers it by one level if fewer than half
  * of at least 3 tasks succeeded. `blocked` never changes.
  */

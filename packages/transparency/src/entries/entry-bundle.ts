@@ -3,12 +3,12 @@ import { TILE_WIDTH } from "../tree/tile-path.ts";
 
 const LENGTH_BYTES = 2;
 
-/** The entries of a bundle, or the refusal of bytes that are none. */
+/** The entries of a bundle, or the refusal of malformed bytes. */
 export type ParseEntryBundleResult =
   | { readonly ok: true; readonly entries: readonly Uint8Array[] }
   | { readonly ok: false; readonly code: "log.malformed" };
 
-/** Joins entries to a bundle: each one after its length in two bytes (C2SP tlog-tiles). */
+/** Joins entries into a bundle, each preceded by its length in two bytes (C2SP tlog-tiles). */
 export function formatEntryBundle(entries: readonly Uint8Array[]): Uint8Array {
   const bundle = new Uint8Array(entries.length * (LENGTH_BYTES + ENTRY_BYTES));
   entries.forEach((entry, position) => {
@@ -19,7 +19,10 @@ export function formatEntryBundle(entries: readonly Uint8Array[]): Uint8Array {
   return bundle;
 }
 
-/** Splits a bundle of `width` entries; another number or length of entries is `log.malformed`. */
+/**
+ * Splits a bundle of `width` entries; a different number or length of entries is refused with
+ * `log.malformed`.
+ */
 export function parseEntryBundle(bundle: Uint8Array, width: number): ParseEntryBundleResult {
   const stride = LENGTH_BYTES + ENTRY_BYTES;
   const malformed = { ok: false, code: "log.malformed" } as const;

@@ -14,8 +14,9 @@ interface KeyBinding {
 }
 
 /**
- * Builds the entries of all kinds of artifacts. The second argument has the time and the facts that
- * the artifact does not contain. All throw CanonicalJsonError on an artifact without canonical JSON.
+ * Builds the entry of an artifact, with one function per kind. The second argument contains the time and
+ * the facts that the artifact does not contain. All functions throw CanonicalJsonError on an artifact
+ * without canonical JSON.
  */
 export const entryOf = {
   /** `ref` is the task at the relay that logs, `publicKey` the key that signed. */
@@ -114,8 +115,8 @@ export const entryOf = {
     }),
 
   /**
-   * The first entry of a further generation: `text` is the three lines of the last known checkpoint of
-   * the older log, null if there is none.
+   * The first entry of a new generation of the log: `text` is the three lines of the last known checkpoint
+   * of the previous generation, null if there is none.
    */
   continued: (
     text: string | null,

@@ -18,7 +18,7 @@ export const ENTRY_KINDS = {
   relay_key: 11,
 } as const;
 
-/** The name of a kind of entries. */
+/** The name of a kind of entry. */
 export type EntryKind = keyof typeof ENTRY_KINDS;
 
 /** The facts of an entry; a missing one is 16 zero bytes. */
@@ -35,7 +35,7 @@ export interface LogEntryFacts {
   readonly artifactHash: string;
 }
 
-/** An entry as it was parsed: tags and hash in lower-case hex. */
+/** A parsed entry: tags and hash in lower-case hex. */
 export interface LogEntry {
   /** Null for a kind that this version does not know. */
   readonly kind: EntryKind | null;
@@ -49,7 +49,7 @@ export interface LogEntry {
   readonly artifactHash: string;
 }
 
-/** An entry, or the refusal of bytes that are none. */
+/** An entry, or the refusal of malformed bytes. */
 export type ParseLogEntryResult =
   | { readonly ok: true; readonly entry: LogEntry }
   | { readonly ok: false; readonly code: "log.entry_malformed" };
@@ -59,16 +59,16 @@ const TAG_BYTES = 16;
 const [TIME_AT, AGENT_AT, KEY_AT, REF_AT, HASH_AT] = [2, 10, 26, 42, 58] as const;
 
 /**
- * Returns the 16-byte tag by which an entry names an agent, a public key or an id: readers who know
- * the value recognise it, others learn nothing.
+ * Returns the 16-byte tag by which an entry names an agent, a public key or an id. Readers who know the
+ * value recognise it; others learn nothing.
  */
 export function hashTag(type: "agent" | "key" | "ref", value: string): Uint8Array {
   return sha256(`agent/log/${type}\n${value}`).slice(0, TAG_BYTES);
 }
 
 /**
- * Builds the 90 bytes of an entry. Throws RangeError for a time that is no whole number from 0 to
- * below 2^53, and for another hash than 64 hex digits.
+ * Builds the 90 bytes of an entry. Throws RangeError for a time that is not an integer from 0 to below
+ * 2^53, and for a hash that is not 64 hex digits.
  */
 export function buildLogEntry(facts: LogEntryFacts): Uint8Array {
   const { kind, time, agentId, publicKey, ref, artifactHash } = facts;
@@ -86,8 +86,8 @@ export function buildLogEntry(facts: LogEntryFacts): Uint8Array {
 }
 
 /**
- * Parses an entry of any kind from 1 to 255. Refuses another length or version, kind 0, and a time of
- * 2^53 or more with `log.entry_malformed`.
+ * Parses an entry of any kind from 1 to 255. Any other length or version, kind 0 and a time of 2^53 or more
+ * are refused with `log.entry_malformed`.
  */
 export function parseLogEntry(bytes: Uint8Array): ParseLogEntryResult {
   const malformed = { ok: false, code: "log.entry_malformed" } as const;
@@ -115,8 +115,8 @@ const kindNames = new Map(
 );
 
 /**
- * Returns whether two entries are of the same artifact: everything but the time is equal. The time of
- * an entry is proven by the log alone.
+ * Returns whether two entries are of the same artifact: everything but the time is equal. Only the log
+ * vouches for the time of an entry.
  */
 export function isSameArtifact(left: Uint8Array, right: Uint8Array): boolean {
   const [leftRest, rightRest] = [left, right].map((entry) => entry.subarray(AGENT_AT));

@@ -13,14 +13,14 @@ export interface ProofFile {
   readonly checkpoint: string;
 }
 
-/** The content of a proof file, or the refusal of a text that is none. */
+/** The content of a proof file, or the refusal of a malformed text. */
 export type ParseProofFileResult =
   | ({ readonly ok: true } & ProofFile)
   | { readonly ok: false; readonly code: "log.malformed" };
 
 const FIRST_LINE = "c2sp.org/tlog-proof@v1";
 
-/** The note, with room for the first line, an entry, the index and the hashes. */
+/** The maximum length of a note, plus the first line, an entry, the index and the hashes. */
 const MAX_BYTES = NOTE_LIMITS.maxBytes + 8_192;
 
 /** Returns the text of a proof file. */
@@ -30,7 +30,7 @@ export function formatProofFile({ entry, index, proof, checkpoint }: ProofFile):
   return `${lines.join("\n")}\n\n${checkpoint}`;
 }
 
-/** Parses a proof file and verifies nothing in it; any other form is `log.malformed`. */
+/** Parses a proof file without verifying anything in it; any other form is refused with `log.malformed`. */
 export function parseProofFile(input: string | Uint8Array): ParseProofFileResult {
   const malformed = { ok: false, code: "log.malformed" } as const;
   const text = decodeText(input, MAX_BYTES);

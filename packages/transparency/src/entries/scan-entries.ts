@@ -6,13 +6,13 @@ export interface WatchList {
   readonly agentIds: readonly string[];
   /** Public keys as 64 lower-case hex digits. */
   readonly keys: readonly string[];
-  /** Artifact hashes as 64 lower-case hex digits; a set is used as it is. */
+  /** Artifact hashes as 64 lower-case hex digits; pass a set to avoid building one. */
   readonly knownArtifacts: readonly string[] | ReadonlySet<string>;
-  /** Ids of tasks. The first task for which a known receipt is entered is known as well. */
+  /** Task ids. The first task that a known receipt is logged for also counts as known. */
   readonly knownRefs: readonly string[];
 }
 
-/** Every reason for which a scan reports an entry. */
+/** The codes with which a scan reports an entry. */
 export type EntryAlarmCode =
   | "log.entry_malformed"
   | "monitor.unknown_key"
@@ -20,7 +20,7 @@ export type EntryAlarmCode =
   | "monitor.unknown_settlement"
   | "monitor.twice";
 
-/** An entry that the owner of a monitor must look at. */
+/** An entry that needs the attention of the monitor's owner. */
 export interface EntryAlarm {
   readonly code: EntryAlarmCode;
   readonly index: number;
@@ -35,30 +35,30 @@ export interface ScanResult {
   readonly seen: readonly string[];
 }
 
-/** A task has one of each. */
+/** A task has at most one entry of each of these kinds. */
 const SINGLE_KINDS: readonly LogEntry["kind"][] = ["receipt", "settlement", "outcome"];
 
-/** A scan in parts; `createEntryScanner` begins one. */
+/** Scans a log in parts; see `createEntryScanner`. */
 export interface EntryScanner {
   /**
-   * Learns the tasks of the known receipts among entries. A caller shows it all entries before the first
-   * one is scanned, so that their order does not matter. A receipt is of one task, so a log that enters it
-   * for a second one cannot make that task known.
+   * Learns the tasks of known receipts from entries. The caller must pass all entries before it scans the
+   * first one, so that their order does not matter. A receipt belongs to one task: if a log enters it for a
+   * second one, that task does not become known.
    */
   learnTasks(entries: readonly Uint8Array[]): void;
-  /** Scans the entries from index `first` on, like `scanEntries`. */
+  /** Scans entries like `scanEntries`; `first` is the index of the first one. */
   scan(entries: readonly Uint8Array[], first: number): Omit<ScanResult, "seen">;
   /** Lists the known receipts and the artifacts of known tasks seen so far, for the next scan. */
   listSeen(): readonly string[];
 }
 
 /**
- * Scans the entries from index `first` on for alarms about the watched agents, keys and tasks: a key
- * of an agent that is not watched (`monitor.unknown_key`), a receipt by a watched agent or key that is
- * not known, a settlement of no known task, and a second receipt, settlement or outcome of a known task or
- * a second entry of a known receipt (`monitor.twice`). A task is known by its id, or by the first entry of a
- * known receipt in this scan or in an earlier one; the order of the other entries of a scan does not matter.
- * `seen` is that of the scan before.
+ * Scans entries, the first of which has the index `first`, for alarms about the watched agents, keys and
+ * tasks: a key of a watched agent that is not watched itself (`monitor.unknown_key`), an unknown receipt by
+ * a watched agent or key, a settlement of an unknown task, and a second receipt, settlement or outcome of a
+ * known task or a second entry of a known receipt (`monitor.twice`). A task is known by its id, or by the
+ * first entry of a known receipt in this scan or an earlier one; otherwise the order of entries in a scan
+ * does not matter. `seen` comes from the previous scan.
  */
 export function scanEntries(
   entries: readonly Uint8Array[],
@@ -71,8 +71,8 @@ export function scanEntries(
 }
 
 /**
- * Creates a scanner for a log that is read in parts. The watched values are hashed here, once for all
- * parts; `seen` is that of the scan before.
+ * Creates a scanner for a log that is read in parts. It hashes the watched values once for all parts;
+ * `seen` comes from the previous scan.
  */
 export function createEntryScanner(watched: WatchList, seen: readonly string[] = []): EntryScanner {
   const list = {

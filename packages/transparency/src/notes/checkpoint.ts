@@ -11,23 +11,23 @@ export interface TreeHead {
   readonly root: Uint8Array;
 }
 
-/**
- * The head that a checkpoint states, whose signatures are not verified, or the refusal of a text that is
- * none.
- */
+/** The head in a checkpoint whose signatures are not verified, or the refusal of a malformed text. */
 export type ParseCheckpointResult =
   | { readonly ok: true; readonly head: TreeHead; readonly note: Note }
   | { readonly ok: false; readonly code: "log.malformed" };
 
 /**
- * Returns the signed text of a head: origin, size and root in three lines (C2SP tlog-checkpoint).
- * Every signature is over the text of this function.
+ * Returns the text of a head that is signed: origin, size and root in three lines (C2SP tlog-checkpoint).
+ * All signatures of a checkpoint are over this text.
  */
 export function formatCheckpointText({ origin, size, root }: TreeHead): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`;
 }
 
-/** Parses a checkpoint and verifies nothing. Extension lines and any other form are `log.malformed`. */
+/**
+ * Parses a checkpoint without verifying it. Extension lines and any other form are refused with
+ * `log.malformed`.
+ */
 export function parseCheckpoint(input: string | Uint8Array): ParseCheckpointResult {
   const parsed = parseNote(input);
   if (!parsed.ok) return parsed;
@@ -40,7 +40,7 @@ export function parseCheckpoint(input: string | Uint8Array): ParseCheckpointResu
     : { ok: false, code: "log.malformed" };
 }
 
-/** Returns whether a head is of the tree without entries and has another root than that tree. */
+/** Returns whether a head claims to be of the empty tree but has another root. */
 export function isFalselyEmpty({ size, root }: TreeHead): boolean {
   return size === 0 && !equalBytes(root, getEmptyRoot());
 }

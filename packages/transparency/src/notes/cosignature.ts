@@ -6,7 +6,7 @@ import { buildVerifierKey, KEY_TYPES, type VerifierKey } from "./verifier-key.ts
 const TIME_BYTES = 8;
 const SIGNATURE_BYTES = 64;
 
-/** A witness that signs. */
+/** A witness with the key that it signs with. */
 export interface WitnessSigner {
   readonly name: string;
   /** The 32-byte seed. */

@@ -2,9 +2,9 @@ import { deriveSeed, getPublicKey } from "@agent/crypto";
 import type { WitnessSigner } from "./cosignature.ts";
 import { buildVerifierKey, KEY_TYPES, type VerifierKey } from "./verifier-key.ts";
 
-/** The keys with which a relay signs its log and cosigns those of others. */
+/** The keys with which a relay signs its own log and cosigns those of others. */
 export interface LogKeys {
-  /** The name of the log, with its generation from the second one on. */
+  /** The name of the log; from the second generation on it contains the generation. */
   readonly origin: string;
   /** The 32-byte seed of the log's key. */
   readonly secretKey: Uint8Array;
@@ -14,9 +14,9 @@ export interface LogKeys {
 }
 
 /**
- * Derives the keys of a relay's log from the relay's 32-byte seed, so that a backup of the seed is
- * enough. From the second generation on, both names contain it and the witness has another key: its
- * state went back, and a cosignature does not commit to the name of its witness.
+ * Derives the keys of a relay's log from the relay's 32-byte seed, so that a backup of the seed is enough.
+ * From the second generation on, the names of log and witness contain the generation, and the witness has a
+ * new key: the witness's state was reset, and a cosignature does not commit to the witness's name.
  */
 export function deriveLogKeys(
   seed: Uint8Array,

@@ -25,10 +25,10 @@ export interface LogStatement {
   readonly signature: string;
 }
 
-/** A key and the address below which its owner answers; null if the owner has no public address. */
+/** A key and the address under which its owner answers; null if the owner has no public address. */
 export interface KeyAddress {
   readonly key: VerifierKey;
-  /** An absolute URL without a slash at its end. */
+  /** An absolute URL without a trailing slash. */
   readonly prefix: string | null;
 }
 

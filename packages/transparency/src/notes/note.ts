@@ -10,10 +10,10 @@ import {
 } from "@agent/crypto";
 import { KEY_NAME, type VerifierKey } from "./verifier-key.ts";
 
-/** The greatest length of a note in bytes, and the greatest number of its signature lines. */
+/** The maximum length of a note in bytes, and its maximum number of signature lines. */
 export const NOTE_LIMITS = { maxBytes: 65_536, maxSignatures: 64 } as const;
 
-/** A line below a note; its key is known only by name and id. */
+/** A signature line of a note; it names its key only by name and id. */
 export interface NoteSignature {
   readonly name: string;
   /** 8 hex digits. */
@@ -30,20 +30,20 @@ export interface Note {
   readonly signatures: readonly NoteSignature[];
 }
 
-/** A note whose signatures are not verified, or the refusal of a text that is none. */
+/** A note whose signatures are not verified, or the refusal of a malformed text. */
 export type ParseNoteResult =
   | { readonly ok: true; readonly note: Note }
   | { readonly ok: false; readonly code: "log.malformed" };
 
-/** Every control character of ASCII but the newline and U+007F. */
+/** All ASCII control characters except newline and U+007F. */
 const CONTROL_CHARACTER = /(?!\n)[^\P{Cc}\x7f-\x9f]/u;
 
 const MALFORMED = { ok: false, code: "log.malformed" } as const;
 
 /**
- * Parses a signed note of at most 64 KiB with 1 to 64 signature lines, and verifies nothing. Refuses
- * with `log.malformed` whatever is not UTF-8, contains a control character other than newline, or
- * deviates from the form in any byte.
+ * Parses a signed note of at most 64 KiB with 1 to 64 signature lines, without verifying it. Input that is
+ * not UTF-8, contains a control character other than newline or is not exactly in this format is refused
+ * with `log.malformed`.
  */
 export function parseNote(input: string | Uint8Array): ParseNoteResult {
   const whole = decodeText(input, NOTE_LIMITS.maxBytes);

@@ -6,7 +6,7 @@ import { KEY_TYPES, type VerifierKey } from "./verifier-key.ts";
 
 /** The keys that a reader trusts. */
 export interface TrustedKeys {
-  /** Its name is the origin of the log. */
+  /** The key of the log; its name is the origin of the log. */
   readonly logKey: VerifierKey;
   /** The witnesses whose cosignatures count. */
   readonly witnesses?: readonly VerifierKey[];
@@ -21,7 +21,7 @@ export interface Cosignature {
   readonly time: number;
 }
 
-/** Every reason for which a checkpoint is refused. */
+/** The codes with which a checkpoint is refused, in the order of the checks. */
 export type CheckpointRefusal =
   | "log.malformed"
   | "log.wrong_origin"
@@ -35,15 +35,15 @@ export type OpenCheckpointResult =
   | {
       readonly ok: true;
       readonly head: TreeHead;
-      /** The newest cosignature of each trusted witness; two names of one key are one witness. */
+      /** The newest cosignature of each trusted witness; one key under two names is one witness. */
       readonly cosignatures: readonly Cosignature[];
     }
   | { readonly ok: false; readonly code: CheckpointRefusal };
 
 /**
- * Verifies a checkpoint by the keys of its log and of the witnesses that the reader trusts. The checks
- * are in the order of CheckpointRefusal, the first refusal ends them. Every line of a trusted key must
- * be valid, lines of other keys are ignored.
+ * Verifies a checkpoint with the keys of its log and of the witnesses that the reader trusts. The checks
+ * run in the order of CheckpointRefusal up to the first refusal. Every line of a trusted key must be valid;
+ * lines of other keys are ignored.
  */
 export function openCheckpoint(
   input: string | Uint8Array,
@@ -70,7 +70,9 @@ export function openCheckpoint(
     : { ok: false, code: "log.quorum_missing" };
 }
 
-/** Returns why a note is not signed by a log; one invalid line of its key is enough. */
+/**
+ * Returns why a log's signature of a note is missing or invalid; a single invalid line of its key suffices.
+ */
 export function findLogSignatureFault(
   { text, signatures }: Note,
   logKey: VerifierKey,

@@ -4,10 +4,10 @@ import { formatSignatureLine } from "./note.ts";
 import { buildVerifierKey, KEY_TYPES } from "./verifier-key.ts";
 
 /**
- * Signs a head as its log and returns the checkpoint; lines of witnesses are appended to it as they
- * are. `secretKey` is the 32-byte seed of the log's key, not of the relay's. Throws RangeError for an
- * origin with a blank or a plus, another size than a whole number below 2^53, or another root than 32
- * bytes.
+ * Signs a head with the log's key and returns the checkpoint, to which the lines of witnesses can be
+ * appended. `secretKey` is the 32-byte seed of the log's key, not of the relay's. Throws RangeError for an
+ * origin that contains whitespace or a plus sign, a size that is not an integer below 2^53, and a root that
+ * is not 32 bytes.
  */
 export function signCheckpoint(head: TreeHead, secretKey: Uint8Array): string {
   if (!Number.isSafeInteger(head.size) || head.size < 0 || head.root.length !== 32) {

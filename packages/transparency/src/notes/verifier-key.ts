@@ -11,26 +11,26 @@ import {
 /** The types of keys of C2SP signed-note that are used here. */
 export const KEY_TYPES = { log: 1, witness: 4 } as const;
 
-/** A key that signs notes: a log's signs checkpoints, a witness's cosigns them. */
+/** A key that signs notes: the key of a log signs checkpoints, that of a witness cosigns them. */
 export interface VerifierKey {
-  /** A log's origin, or the name of a witness: neither blank nor plus. */
+  /** A log's origin or the name of a witness, without whitespace or plus signs. */
   readonly name: string;
   readonly type: (typeof KEY_TYPES)[keyof typeof KEY_TYPES];
-  /** 8 hex digits that follow from name, type and key. */
+  /** 8 hex digits derived from name, type and key. */
   readonly keyId: string;
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
 }
 
-/** A verifier key, or the refusal of a text that is none. */
+/** A verifier key, or the refusal of a malformed text. */
 export type ParseVerifierKeyResult =
   | { readonly ok: true; readonly key: VerifierKey }
   | { readonly ok: false; readonly code: "log.malformed" };
 
-/** Unicode blanks and plus would make a line of a note ambiguous. */
+/** Unicode whitespace and plus signs would make a line of a note ambiguous. */
 export const KEY_NAME = /^[^\s\u0085+]+$/u;
 
-/** Builds the key of a name; throws RangeError for a name that no note can contain. */
+/** Builds a verifier key; throws RangeError for a name that no note can contain. */
 export function buildVerifierKey(
   name: string,
   type: VerifierKey["type"],
@@ -44,9 +44,9 @@ export function buildVerifierKey(
 const NEWLINE = 0x0a;
 
 /**
- * Parses a verifier key, `<name>+<key id>+<base64 of type and key>` (C2SP signed-note). Another form,
- * a key id that is not the key's, and another type than those of logs and witnesses are
- * `log.malformed`, and so is another type than `wantedType` if that is given.
+ * Parses a verifier key, `<name>+<key id>+<base64 of type and key>` (C2SP signed-note). Refused with
+ * `log.malformed`: any other form, a key id that does not match the key, a type other than those of logs
+ * and witnesses, and a type other than `wantedType` if that is given.
  */
 export function parseVerifierKey(
   text: string,
@@ -63,13 +63,13 @@ export function parseVerifierKey(
   return key.keyId === keyId ? { ok: true, key } : { ok: false, code: "log.malformed" };
 }
 
-/** A plus is a digit of base64, so only the first two separate the parts. */
+/** Base64 may contain plus signs, so only the first two separate the parts. */
 function splitKey(text: string): string[] {
   const match = /^([^+]*)\+([^+]*)\+(.*)$/su.exec(text);
   return match === null ? [] : match.slice(1);
 }
 
-/** Returns the text of a key that `parseVerifierKey` parses. */
+/** Formats a key as the text that `parseVerifierKey` parses. */
 export function formatVerifierKey({ name, type, keyId, publicKey }: VerifierKey): string {
   return `${name}+${keyId}+${toBase64(concatBytes(Uint8Array.of(type), publicKey))}`;
 }

@@ -6,16 +6,16 @@ export const HASH_BYTES = 32;
 const LEAF_PREFIX = 0;
 const NODE_PREFIX = 1;
 
-/** Used again for each hash, because a new array of this length costs more than the hash. */
+/** Reused for each hash, because a new array of this length costs more than the hash. */
 const LEAF_BYTES = new Uint8Array(256);
 const NODE_BYTES = new Uint8Array(1 + 2 * HASH_BYTES);
 
-/** Returns the root of the tree without leaves: the SHA-256 of nothing (RFC 6962, section 2.1). */
+/** Returns the root of the empty tree: the SHA-256 of the empty string (RFC 6962, section 2.1). */
 export function getEmptyRoot(): Uint8Array {
   return hexToBytes("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
-/** Returns the hash of a leaf, SHA-256 of a zero byte and the entry (RFC 6962, section 2.1). */
+/** Returns the hash of a leaf: SHA-256 over the byte 0x00 and the entry (RFC 6962, section 2.1). */
 export function hashLeaf(entry: Uint8Array): Uint8Array {
   const length = 1 + entry.length;
   const bytes =
@@ -26,8 +26,8 @@ export function hashLeaf(entry: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the hash of a node, SHA-256 of a one byte and both hashes below it (RFC 6962, section 2.1). Throws
- * RangeError for hashes of another length than 32 bytes.
+ * Returns the hash of a node: SHA-256 over the byte 0x01 and both child hashes (RFC 6962, section 2.1).
+ * Throws RangeError for hashes that are not 32 bytes.
  */
 export function hashNode(left: Uint8Array, right: Uint8Array): Uint8Array {
   if (left.length !== HASH_BYTES || right.length !== HASH_BYTES) {
@@ -40,8 +40,8 @@ export function hashNode(left: Uint8Array, right: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the root of the `count` hashes that begin with the hash at `first` of a tile; `count` must
- * be a power of two.
+ * Returns the root of the `count` hashes of a tile that begin at index `first`; `count` must be a power of
+ * two.
  */
 export function hashSubtree(hashes: Uint8Array, first: number, count: number): Uint8Array {
   if (count === 1) return hashes.slice(first * HASH_BYTES, (first + 1) * HASH_BYTES);

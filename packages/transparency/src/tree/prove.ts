@@ -1,23 +1,26 @@
 import { HASH_BYTES, hashNode, hashSubtree } from "./hash.ts";
 import { TILE_WIDTH } from "./tile-path.ts";
 
-/** Reads `width` hashes of 32 bytes each; a partial tile may be cut from a full one. */
+/** Reads the first `width` hashes of a tile, 32 bytes each; a partial tile may be cut from a full one. */
 export type ReadTile = (
   level: number,
   index: number,
   width: number,
 ) => Uint8Array | Promise<Uint8Array>;
 
-/** The leaves from `start` to before `end`; `start` is a multiple of a power of two not below their number. */
+/**
+ * The leaves from `start` to `end` (excluded); `start` is a multiple of a power of two that is not below
+ * their number.
+ */
 interface Range {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Builds the inclusion proof of the leaf at `index` in the tree of `size` leaves (RFC 6962, section
- * 2.1.1), from at most two tiles a level. Throws RangeError unless `index` is below `size`, and for a
- * tile of another length.
+ * Builds the inclusion proof of the leaf at `index` in the tree of `size` leaves (RFC 6962, section 2.1.1),
+ * from at most two tiles per level. Throws RangeError unless `index` is below `size`, and for a tile of the
+ * wrong length.
  */
 export function proveInclusion(
   index: number,
@@ -40,9 +43,9 @@ export function proveInclusion(
 }
 
 /**
- * Builds the proof that the tree of `size` leaves begins with that of `oldSize` leaves (RFC 6962,
- * section 2.1.2). It is empty from size 0 and between equal sizes. Throws RangeError unless `oldSize`
- * is at most `size`, and for a tile of another length.
+ * Builds the proof that the tree of `oldSize` leaves is a prefix of the tree of `size` leaves (RFC 6962,
+ * section 2.1.2). It is empty from size 0 and between equal sizes. Throws RangeError unless `oldSize` is at
+ * most `size`, and for a tile of the wrong length.
  */
 export function proveConsistency(
   oldSize: number,
@@ -74,8 +77,8 @@ export function proveConsistency(
 }
 
 /**
- * Computes the root of the tree of `size` leaves, at least one, from its tiles, so that a reader
- * compares the tiles with a signed head.
+ * Computes the root of a tree of `size` leaves, at least one, from its tiles, so that a reader can compare
+ * the tiles with a signed head.
  */
 export async function computeRoot(size: number, readTile: ReadTile): Promise<Uint8Array> {
   if (!isIndexIn(0, size)) throw new RangeError("the size must be at least 1");

@@ -1,7 +1,7 @@
-/** The number of levels of the tree that a tile spans. */
+/** The number of tree levels that a tile spans. */
 export const TILE_HEIGHT = 8;
 
-/** The number of hashes of a full tile, and of entries of a full bundle. */
+/** The number of hashes in a full tile, and of entries in a full bundle. */
 export const TILE_WIDTH = 2 ** TILE_HEIGHT;
 
 const MAX_LEVEL = 63;
@@ -14,7 +14,7 @@ export interface TilePath {
   readonly width: number;
 }
 
-/** The tile that a path names, or the refusal of a text that is none. */
+/** The tile that a path names, or the refusal of a malformed path. */
 export type ParseTilePathResult =
   | ({ readonly ok: true } & TilePath)
   | { readonly ok: false; readonly code: "log.malformed" };
@@ -34,8 +34,8 @@ export function formatTilePath(
 }
 
 /**
- * Parses a path that `formatTilePath` returns, with a level below 64 and an index below 2^53; any
- * other text is `log.malformed`, also another notation of the same tile.
+ * Parses a path that `formatTilePath` returns, with a level below 64 and an index below 2^53. Any other
+ * text, including another notation of the same tile, is refused with `log.malformed`.
  */
 export function parseTilePath(path: string): ParseTilePathResult {
   const match = /^tile\/(entries|\d{1,2})\/((?:x\d{3}\/){0,5}\d{3})(?:\.p\/(\d{1,3}))?$/.exec(path);
@@ -54,7 +54,7 @@ export function parseTilePath(path: string): ParseTilePathResult {
     : { ok: false, code: "log.malformed" };
 }
 
-/** The tiles of one level: `full` of 256 hashes, then one of `partial` hashes unless that is 0. */
+/** The tiles of one level: `full` tiles of 256 hashes, then one of `partial` hashes unless that is 0. */
 export interface TileCount {
   readonly level: number;
   readonly full: number;

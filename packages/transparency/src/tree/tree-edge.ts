@@ -11,15 +11,15 @@ export interface FullTile {
   readonly root: Uint8Array;
 }
 
-/** A tree to begin with: the hashes of its partial tile at each level, from the leaves up. */
+/** The state of a tree: the hashes of its partial tile at each level, from the leaves up. */
 export interface PartialTiles {
   readonly size: number;
   readonly tiles: readonly Uint8Array[];
 }
 
 /**
- * The right edge of a tree that grows, from which the root of all leaves follows (RFC 6962, section
- * 2.1): the partial tile of each level, and the roots of the perfect subtrees.
+ * The right edge of a growing tree: the partial tile of each level and the roots of the perfect subtrees,
+ * from which the root of all leaves follows (RFC 6962, section 2.1).
  */
 export class TreeEdge {
   /** Space for the tile of each level, from the leaves up. */
@@ -28,7 +28,10 @@ export class TreeEdge {
   readonly #subtrees: Uint8Array[] = [];
   #size: number;
 
-  /** Begins empty, or with the partial tiles of a tree; throws RangeError if their widths differ. */
+  /**
+   * Starts with an empty tree, or with the partial tiles of one; throws RangeError if their widths do not
+   * match the size.
+   */
   constructor({ size, tiles }: PartialTiles = { size: 0, tiles: [] }) {
     this.#size = size;
     const counts = countTiles(size);
@@ -55,13 +58,13 @@ export class TreeEdge {
     return this.#size;
   }
 
-  /** Adds the hash of a leaf and returns the tiles that are full with it, from the leaves up. */
+  /** Appends the hash of a leaf and returns the tiles that it fills, from the leaves up. */
   append(leaf: Uint8Array): FullTile[] {
     const filled: FullTile[] = [];
     this.#put(0, this.#size, leaf);
     this.#size++;
     let hash: Uint8Array = leaf.slice();
-    // Each 0 at the end of the size in binary joins two subtrees of one length.
+    // Each trailing 0 of the size in binary joins two subtrees of equal size.
     for (let height = 1, count = this.#size; count % 2 === 0; height++) {
       count /= 2;
       hash = hashNode(this.#subtrees.pop()!, hash);
@@ -75,7 +78,7 @@ export class TreeEdge {
     return filled;
   }
 
-  /** Returns a copy of the hashes of the partial tile at a level; without any, it is empty. */
+  /** Returns a copy of the hashes in the partial tile of a level; empty if there are none. */
   getPartialTile(level: number): Uint8Array {
     const width = Math.floor(this.#size / TILE_WIDTH ** level) % TILE_WIDTH;
     return this.#tiles[level]?.slice(0, width * HASH_BYTES) ?? new Uint8Array();

@@ -1,7 +1,7 @@
 import { equalBytes } from "@agent/crypto";
 import { getEmptyRoot, HASH_BYTES, hashLeaf, hashNode } from "./hash.ts";
 
-/** No tree of fewer than 2^53 leaves needs more; C2SP allows no more either. */
+/** A tree of fewer than 2^53 leaves never needs more, and C2SP allows no more. */
 export const MAX_PROOF_HASHES = 63;
 
 /** Whether the tree has the leaf at that index, or the code of the refusal. */
@@ -14,7 +14,7 @@ export type ConsistencyResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: "log.shrunk" | "log.consistency_invalid" };
 
-/** A place in a log: the proof leads from its leaf to the root of the tree of `size` leaves. */
+/** A claim of inclusion: the proof leads from a leaf to the root of the tree of `size` leaves. */
 export interface InclusionClaim {
   readonly index: number;
   readonly size: number;
@@ -54,8 +54,8 @@ export function verifyInclusion(claim: InclusionClaim): InclusionResult {
 }
 
 /**
- * Verifies the inclusion of an entry. It hashes the entry itself, because a hash of two others could
- * be presented as a leaf.
+ * Verifies the inclusion of an entry. It hashes the entry itself, because otherwise the hash of an inner
+ * node could be presented as that of a leaf.
  */
 export function verifyEntryInclusion({
   entry,
@@ -64,7 +64,7 @@ export function verifyEntryInclusion({
   return verifyInclusion({ ...claim, leaf: hashLeaf(entry) });
 }
 
-/** Two heads of a log: the proof shows that the newer tree begins with the older one. */
+/** Two heads of a log, and the proof that the older tree is a prefix of the newer one. */
 export interface ConsistencyClaim {
   readonly oldSize: number;
   readonly size: number;
@@ -95,12 +95,12 @@ export function verifyConsistency(claim: ConsistencyClaim): ConsistencyResult {
     : invalid;
 }
 
-/** Computes both roots of two sizes above 0 that differ; null if the proof has another length. */
+/** Computes both roots for two different sizes above 0; null if the proof has the wrong length. */
 function computeRoots({ oldSize, size, oldRoot, proof }: ConsistencyClaim) {
   let node = oldSize - 1;
   let last = size - 1;
   while (node % 2 === 1) [node, last] = [halve(node), halve(last)];
-  // An old tree that is perfect is a node of the new one, so its root is not repeated in the proof.
+  // A perfect old tree is a node of the new one, so the proof does not repeat its root.
   const [first, ...rest] = node === 0 ? [oldRoot, ...proof] : proof;
   if (first === undefined) return null;
   let [left, whole] = [first, first];
@@ -118,7 +118,7 @@ function computeRoots({ oldSize, size, oldRoot, proof }: ConsistencyClaim) {
   return last === 0 ? { oldRoot: left, root: whole } : null;
 }
 
-/** Shifts would cut numbers to 32 bits. */
+/** Bit shifts would truncate numbers to 32 bits. */
 const halve = (value: number) => Math.floor(value / 2);
 
 const isWhole = (value: number) => Number.isSafeInteger(value) && value >= 0;

@@ -14,7 +14,7 @@ import { MAX_PROOF_HASHES, verifyConsistency } from "../tree/verify-proof.ts";
 
 /** A request to cosign a checkpoint (C2SP tlog-witness). */
 export interface AddCheckpoint {
-  /** The size that the witness cosigned last, as the log believes. */
+  /** The size that the witness cosigned last, as far as the log knows. */
   readonly oldSize: number;
   readonly proof: readonly Uint8Array[];
   readonly head: TreeHead;
@@ -26,7 +26,7 @@ export type ParseAddCheckpointResult =
   | { readonly ok: true; readonly request: AddCheckpoint }
   | { readonly ok: false; readonly status: 400; readonly code: "log.malformed" };
 
-/** The greatest length of a request in bytes. */
+/** The maximum length of a request in bytes. */
 export const MAX_ADD_CHECKPOINT_BYTES = NOTE_LIMITS.maxBytes + 16_384;
 
 /** Returns the body of a request; the proof is empty from size 0 and between equal sizes. */
@@ -54,14 +54,17 @@ export function parseAddCheckpoint(input: string | Uint8Array): ParseAddCheckpoi
   return { ok: true, request: { oldSize, proof, head, note } };
 }
 
-/** The last head of a log that a witness cosigned: size 0 with the empty root before the first. */
+/** The last head of a log that a witness cosigned; before the first one, size 0 and the empty root. */
 export interface WitnessedHead {
   readonly logKey: VerifierKey;
   readonly size: number;
   readonly root: Uint8Array;
 }
 
-/** The head that a witness must store, if its size is still `oldSize`, before it answers. */
+/**
+ * The head that a witness must store before it answers, on condition that the stored size is still
+ * `oldSize`.
+ */
 export interface NextHead extends TreeHead {
   readonly oldSize: number;
   /** The checkpoint with the lines of the log and of the witness. */
@@ -69,9 +72,9 @@ export interface NextHead extends TreeHead {
 }
 
 /**
- * The answer of a witness. `evidence` is a checkpoint that the log signed and that does not fit the
- * last cosigned head, to be kept beside it: another root of the same size proves that the log forked,
- * while a request with an invalid proof may come from a third party and proves nothing.
+ * The answer of a witness. `evidence` is a checkpoint that the log signed but that does not fit the head
+ * cosigned last; the witness should keep both. A different root for the same size proves that the log
+ * forked, while a request with an invalid proof proves nothing, because a third party may have sent it.
  */
 export type AddCheckpointAnswer =
   | { readonly status: 200; readonly body: string; readonly next: NextHead }
@@ -96,11 +99,11 @@ export type AddCheckpointAnswer =
     };
 
 /**
- * Answers a request to cosign, given what the witness knows of the origin. The checks are in order:
- * unknown origin (404), signature of the log (403), old size above the new one (400), old size other
- * than the one cosigned last (409 with that size), proof and roots (422; `log.equivocation` if one size
- * has two roots). After 200 the caller stores `next` in one guarded update and only then answers.
- * `time` is in POSIX seconds.
+ * Answers a request to cosign, given what the witness knows of the origin. The checks, in order: unknown
+ * origin (404), signature of the log (403), old size above the new one (400), old size other than the one
+ * cosigned last (409 with that size), proof and roots (422; `log.equivocation` if one size has two roots).
+ * On 200 the caller must store `next` in one conditional update before it answers. `time` is in POSIX
+ * seconds.
  */
 export function answerAddCheckpoint(
   { oldSize, proof, head, note }: AddCheckpoint,

@@ -2,7 +2,7 @@ import { equalBytes } from "@agent/crypto";
 import type { TreeHead } from "../notes/checkpoint.ts";
 import { verifyConsistency } from "../tree/verify-proof.ts";
 
-/** Whether both heads can be of one log that only grew, or the code of the refusal. */
+/** Whether both heads can belong to one log that only grew, or the code of the refusal. */
 export type CompareHeadsResult =
   | { readonly ok: true }
   | {
@@ -11,10 +11,11 @@ export type CompareHeadsResult =
     };
 
 /**
- * Compares two heads of one log that were opened by `openCheckpoint`, in any order. Two roots of one
- * size are `log.equivocation`: the two checkpoints are the evidence, because the log signed both. Heads
- * of different sizes need the consistency proof between them, else they are `log.consistency_invalid`,
- * which alone proves nothing against the log. Heads of two origins are `log.wrong_origin`.
+ * Compares two heads of one log that were opened by `openCheckpoint`, in any order. Different roots for one
+ * size are `log.equivocation`: the log signed both checkpoints, which are the evidence. Heads of different
+ * sizes need the consistency proof between them; without a valid one the result is
+ * `log.consistency_invalid`, which alone proves nothing against the log. Heads of two origins are
+ * `log.wrong_origin`.
  */
 export function compareHeads(
   left: TreeHead,
