@@ -8,9 +8,9 @@ export interface AwaitResultOptions extends Partial<Omit<Environment, "fetch">> 
   /** The agent that the task was submitted to. */
   readonly agentId: string;
   readonly taskId: string;
-  /** The submitted prompt; a receipt for another one is refused. */
+  /** The submitted prompt; a receipt for any other prompt is refused. */
   readonly prompt: string;
-  /** The maximum time until the verified receipt is returned, in ms; 0 asks once. */
+  /** The maximum time until the verified receipt is returned, in ms; 0 polls once. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   /** The executor's public keys, 64 hex digits each; by default they are read from the relay. */
@@ -18,9 +18,9 @@ export interface AwaitResultOptions extends Partial<Omit<Environment, "fetch">> 
 }
 
 /**
- * Waits for the receipt of a submitted task and verifies it, as `delegate` does after its submission.
- * Refused like operation `getTask`, with `delegation.timed_out`, with `task.cancelled`, or with the code of
- * the rule that the receipt breaks.
+ * Waits for the receipt of a submitted task and verifies it, as `delegate` does after submitting. Refused
+ * like operation `getTask`, with `delegation.timed_out`, with `task.cancelled`, or with the code of the
+ * rule that the receipt breaks.
  */
 export async function awaitResult(
   client: RelayClient,

@@ -8,7 +8,7 @@ export type TaskView = Result<Operations["getTask"]>;
 
 /** The time in ms that the answer may take in addition to the long poll itself. */
 const RESPONSE_TIMEOUT_MS = 10_000;
-// Limits the polls of a relay that does not delay its answer.
+// Limits the polling rate at a relay that does not delay its answers.
 const MIN_POLL_INTERVAL_MS = 1_000;
 
 /** A task with an unknown status of a later version is polled until it has one of these. */

@@ -24,10 +24,10 @@ export interface BootstrapOptions extends Partial<Environment> {
 }
 
 /**
- * Binds a key to an agent id at a relay and proves its possession (specification, "Registry"); returns
- * the identity for a client. Refused like operation `bootstrap`: with `agent.key_changed` if the relay
- * knows the agent under another key, with `agent.id_not_of_key` if the id is of version 8 and derived
- * from another key, and with `agent.key_in_use` if the key is proven under another id.
+ * Binds a key to an agent id at a relay and proves possession of the key (specification, "Registry");
+ * returns the identity for a client. Refused like operation `bootstrap`: with `agent.key_changed` if the
+ * relay knows the agent under another key, with `agent.id_not_of_key` if the version 8 id was derived from
+ * another key, and with `agent.key_in_use` if the key is proven under another id.
  */
 export async function bootstrapAgent(
   options: BootstrapOptions,

@@ -15,7 +15,7 @@ import type { RelayClient } from "./relay-client.ts";
 import { fetchListedPrice } from "./fetch-listed-price.ts";
 import { retry, retryRepeatable, toPerCallOptions, type RetryOptions } from "./calls/retry.ts";
 
-/** The task to delegate, its greatest price, and how long to wait. */
+/** The task to delegate, its maximum price, and the time to wait. */
 export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   /** The target agent; with `requiredCapabilities` the relay may assign another one. */
   readonly agentId: string;
@@ -25,8 +25,8 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   readonly prompt: string;
   readonly requiredCapabilities?: readonly string[];
   /**
-   * The maximum price and hold in US dollars, at most 6 decimals. The default is the agent's listed
-   * price for the task, which is then read first.
+   * The maximum price and hold in US dollars, with at most 6 decimals. By default the agent's listed price
+   * is read first and used.
    */
   readonly maxBudget?: number | undefined;
   /** A delegation token whose delegate is `agentId`; it is passed to the executor unchanged. */
@@ -42,31 +42,34 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   /**
-   * Allows a submission whose answer was lost to be sent again without a second task. A caller that
-   * repeats a whole delegation under its key must also pass `maxBudget`, because the relay accepts only
-   * an equal request and the listed price may have changed.
+   * Allows a submission whose answer was lost to be sent again without creating a second task. To repeat a
+   * whole delegation under the same key, also pass `maxBudget`: the relay accepts only an identical
+   * request, and the listed price may have changed.
    */
   readonly idempotencyKey?: string;
   /** The executor's public keys, 64 hex digits each; by default they are read from the relay. */
   readonly executorKeys?: readonly string[];
   /** Called with the id of the task as soon as the relay has accepted it. */
   readonly onSubmitted?: (taskId: string) => void;
-  /** Issues credentials about the executor under the delegator's own key, of an inspected task after its close. */
+  /**
+   * Issues credentials about the executor under the delegator's own key; for an inspected task, after the
+   * inspection is closed.
+   */
   readonly recommender?: Recommender;
   /**
-   * Asks to inspect the result before it is paid; the executor must offer it. Without `maxBudget` the
-   * arbitration fee is added to the listed price.
+   * Requests an inspection of the result before it is paid, which the executor must offer. Without
+   * `maxBudget` the arbitration fee is added to the listed price.
    */
   readonly acceptance?: WantedInspection;
   /**
-   * Decides whether the result is accepted. Without it, if it throws, and if the task is still open at the end of
-   * `timeoutMs`, the result is paid. It is not asked about a completed result whose receipt does not prove the work,
-   * which is rejected.
+   * Decides whether the result is accepted. The result is paid without it, if it throws, or if the task is
+   * still open when `timeoutMs` ends. It is not called for a completed result whose receipt does not prove
+   * the work; such a result is rejected.
    */
   readonly inspect?: Inspect;
 }
 
-/** The inspection that a delegator asks for. */
+/** The inspection that a delegator requests. */
 export interface WantedInspection {
   /** The delegator, which signs its verdict. */
   readonly signer: VerdictSigner;
@@ -83,7 +86,10 @@ export interface WantedInspection {
 export type DelegateResult = CheckedResult & {
   readonly taskId?: string;
   readonly recommendation?: RecommendResult;
-  /** The case after the answer of `inspect` or the rejection of an unproven result; absent if silence pays. */
+  /**
+   * The inspection after the answer of `inspect` or the rejection of an unproven result; absent if no
+   * verdict was given and the executor is paid.
+   */
   readonly inspection?: InspectionResult;
 };
 
@@ -91,8 +97,8 @@ export type DelegateResult = CheckedResult & {
  * Submits a task at the listed price or `maxBudget`, waits for its receipt and verifies it. The receipt's
  * `status` may also be `failed` or `denied`, which the receipt proves like `completed`. Refused like
  * operations `submitTask` and `getTask`, with `delegation.timed_out`, with `task.cancelled`, with
- * `acceptance.ignored` by a relay that knows no inspections, or with the code of the rule that the receipt
- * breaks.
+ * `acceptance.ignored` by a relay that does not support inspections, or with the code of the rule that the
+ * receipt breaks.
  */
 export async function delegate(
   client: RelayClient,
@@ -142,7 +148,7 @@ export async function delegate(
   return { ...result, recommendation: await recommender.recommend(checked, perCall) };
 }
 
-/** Inspects a completed result that was submitted with terms; there is nothing to inspect in another one. */
+/** Inspects a completed result that was submitted with terms; any other result needs no inspection. */
 async function inspectDelegated(
   client: RelayClient,
   checked: ProvenResult,
@@ -162,7 +168,7 @@ async function inspectDelegated(
   return { member: { inspection }, isClosed };
 }
 
-/** Rejects a result that was submitted with terms and that `inspect` cannot be asked about. */
+/** Rejects a result that was submitted with terms but cannot be passed to `inspect`. */
 async function rejectDelegated(
   client: RelayClient,
   unproven: { readonly taskId: string; readonly result: UnprovenResult },
@@ -175,7 +181,7 @@ async function rejectDelegated(
   return inspection === undefined ? {} : { inspection };
 }
 
-/** Returns the price to submit as the maximum, so that a price raised in the meantime is not charged. */
+/** Returns the price to submit as the maximum, so that an increase in the meantime is not charged. */
 async function resolveBudget(
   client: RelayClient,
   { agentId, maxBudget, acceptance, requiredCapabilities: required = [] }: DelegateOptions,

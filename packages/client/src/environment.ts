@@ -1,4 +1,4 @@
-/** Network, clock, randomness and timers, replaceable so that a client runs on any clock and transport. */
+/** Network, clock, randomness and timers, which can be replaced to run a client with other ones. */
 export interface Environment {
   readonly fetch: typeof fetch;
   /** Milliseconds since the Unix epoch. */
@@ -20,7 +20,7 @@ const platform: Environment = {
   },
 };
 
-/** Creates an environment of the given parts and the platform's own for the others. */
+/** Creates an environment from the given parts, with the platform's own for the others. */
 export function createEnvironment(overrides: Partial<Environment>): Environment {
   return {
     fetch: overrides.fetch ?? platform.fetch,

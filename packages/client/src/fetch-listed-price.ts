@@ -30,7 +30,7 @@ export async function fetchListedPrice(
   const agent = await retryRepeatable((perCall) => client.getAgent(request, perCall), retryOptions);
   if (!agent.ok) return agent.status === 404 ? { ok: true, price: undefined } : agent;
   const { pricing, cost } = agent.body;
-  // Another relay may state the cost of its agent without its individual prices.
+  // Another relay may state the cost of its agent without individual prices.
   if (pricing.length === 0 && cost !== null) return { ok: true, price: cost };
   return toPriceResult(agent.body, required);
 }

@@ -39,10 +39,10 @@ export type FollowedEvent =
 
 /**
  * Yields a task's events as they happen, each once and in order, up to the one that ends the task. A lost
- * connection is opened again after an exponential backoff with full jitter and continues after the last
- * event, until `signal` is aborted. A refusal is the last value: `network.aborted`, `response.malformed`
- * for a message that is no event of this task or skips one, `response.too_large`, or a permanent refusal
- * of the relay such as `task.not_found` or `task.not_participant` (docs/decisions.md, 4).
+ * connection is reopened after an exponential backoff with full jitter and continues after the last event,
+ * until `signal` is aborted. A refusal is the last value: `network.aborted`, `response.malformed` for a
+ * message that is not an event of this task or skips one, `response.too_large`, or a permanent refusal by
+ * the relay such as `task.not_found` or `task.not_participant` (docs/decisions.md, 4).
  */
 export async function* followTask(
   options: FollowTaskOptions,

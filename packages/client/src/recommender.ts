@@ -32,21 +32,23 @@ export type RecommendResult =
 /** Issues a delegator's credentials about its executors under its own key. */
 export interface Recommender {
   /**
-   * Issues, after a verified receipt, reputation if the work was completed, and trust if the level
-   * differs from the last one attested. Refused like operations `getTrust`, `getAgent` and
-   * `submitCredentials`.
+   * After a verified receipt, issues reputation if the work was completed, and trust if the level differs
+   * from the last one attested. Refused like operations `getTrust`, `getAgent` and `submitCredentials`.
    */
   recommend(delegated: ProvenResult, perCall?: PerCallOptions): Promise<RecommendResult>;
   /** Issues trust after the level was set manually, unless that level was the last one attested. */
   attest(record: Received<typeof TrustRecord>, perCall?: PerCallOptions): Promise<RecommendResult>;
 }
 
-/** The agents whose last level is cached; the level of an evicted agent is attested once more. */
+/**
+ * The number of agents whose last attested level is cached; after an eviction a level is attested once
+ * more.
+ */
 const CACHE_SIZE = 10_000;
 
 /**
  * Creates a recommender, which issues credentials about executors and submits them to the relay
- * (specification, "Credentials"). Their figures are those of the relay's trust record.
+ * (specification, "Credentials"). Their values are taken from the relay's trust record.
  */
 export function createRecommender(client: RelayClient, options: RecommenderOptions): Recommender {
   const environment = createEnvironment(options);
@@ -86,7 +88,7 @@ export function createRecommender(client: RelayClient, options: RecommenderOptio
     ];
     if (credentials.length === 0) return noCredentials;
     const body = { credentials: credentials.map((credential) => ({ ...credential })) };
-    // Submitting the same ids again changes nothing, so a lost answer allows a retry.
+    // Submitting the same ids again changes nothing, so the call can be retried after a lost answer.
     const submitted = await retryRepeatable(
       (perCall) => client.submitCredentials({ params: { agentId: remoteId }, body }, perCall),
       retryOptions,

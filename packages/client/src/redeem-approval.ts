@@ -17,7 +17,7 @@ export interface ApprovedCall {
   };
 }
 
-/** The number of the newest approvals that are searched: one page. */
+/** The number of newest approvals that are searched: one page. */
 const MAX_APPROVALS = 200;
 
 /**

@@ -12,7 +12,7 @@ import { refusal, type CallRefusal } from "./calls/refusal.ts";
 import { createRelayAudience } from "./tokens/relay-audience.ts";
 import { createTokenSource, type Credentials } from "./tokens/token-source.ts";
 
-/** The relay of a client, and the caller that it acts for. */
+/** The relay of a client, and the caller that the client acts for. */
 export interface RelayClientOptions extends Partial<Environment> {
   /** The relay's address, http or https, with or without a base path. */
   readonly baseUrl: string;
@@ -28,7 +28,7 @@ export interface RelayClientOptions extends Partial<Environment> {
 export interface PerCallOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** For a call that creates tasks or moves money; a repeated call returns the first response. */
+  /** For a call that creates tasks or moves money: a repeated call returns the first response. */
   readonly idempotencyKey?: string;
 }
 
@@ -37,14 +37,14 @@ type Method<O extends Operation> =
     ? (request?: CallRequest<O>, perCall?: PerCallOptions) => Promise<CallResult<O>>
     : (request: CallRequest<O>, perCall?: PerCallOptions) => Promise<CallResult<O>>;
 
-/** A bearer token, or the refusal for which there is none. */
+/** A bearer token, or the refusal that prevented one. */
 export type Bearer =
-  /** `audience` is the DID that a signed token is addressed to; the master token has none. */
+  /** `audience` is the DID that a signed token is addressed to; absent for the master token. */
   { readonly ok: true; readonly token: string; readonly audience?: string } | CallRefusal;
 
 /** A client with one method per operation of the contract, named like the operation. */
 export type RelayClient = { readonly [Name in OperationName]: Method<Operations[Name]> } & {
-  /** Returns a token for endpoints that are no operation, such as the WebSocket. */
+  /** Returns a token for endpoints that are not operations, such as the WebSocket. */
   getBearer(scope: Scope | undefined): Promise<Bearer>;
 };
 

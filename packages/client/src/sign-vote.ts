@@ -4,16 +4,16 @@ import { buildApprovalVote, type ApprovalDecision, type ApprovalSubject } from "
 /** The vote of an approver, and the key that signs it. */
 export interface SignVoteOptions {
   readonly approverId: string;
-  /** The seed of the key that the quorum names for the approver, 32 bytes; mostly its own. */
+  /** The seed of the key that the quorum names for the approver, 32 bytes; usually its own key. */
   readonly secretKey: Uint8Array;
   readonly decision: ApprovalDecision;
-  /** The did:key of the relay at which the vote is cast, known to the approver independently of it. */
+  /** The did:key of the relay that counts the vote, which the approver must know from another source. */
   readonly relay: string;
 }
 
 /**
- * Builds the body of `voteOnApproval`: a vote that is bound to this call of this agent, to the quorum and
- * to the relay. `signature` is base64url over the JCS of all of these.
+ * Builds the body of `voteOnApproval`: a vote bound to this call of this agent, to the quorum and to the
+ * relay. `signature` is base64url over the JCS of all of these.
  */
 export function signVote(
   approval: ApprovalSubject,

@@ -1,15 +1,15 @@
 import { canonicalizeAddress, createAddressMatcher } from "./ip-address.ts";
 
-/** Returns the canonical address of the client of a request, or "unknown" where its socket is closed. */
+/** Returns the canonical address of a request's client, or "unknown" if its socket is closed. */
 export type FindClientAddress = (
   socketAddress: string | undefined,
   forwardedFor: string | undefined,
 ) => string;
 
 /**
- * Believes X-Forwarded-For only from `trustedProxies` (valid addresses and CIDR ranges): of its entries the last
- * one that is not itself a trusted proxy, because clients can write any further to the left. Throws TypeError for a
- * text that is no address or range.
+ * Creates a function that trusts X-Forwarded-For only from `trustedProxies` (valid addresses and CIDR
+ * ranges). It returns the last entry that is not itself a trusted proxy, because clients can write anything
+ * further to the left. Throws TypeError for a text that is not an address or a range.
  */
 export function createClientAddressFinder(trustedProxies: readonly string[]): FindClientAddress {
   const isTrusted = createAddressMatcher(trustedProxies);

@@ -1,21 +1,21 @@
 import { isIP } from "node:net";
 
 /**
- * The size of a counted network. An address of IPv4 is one by itself. Of IPv6 a host usually has a whole /64, and a
- * customer's line a /56 or a /48.
+ * The size of a counted network. An IPv4 address counts by itself. An IPv6 host usually has a whole /64,
+ * and a customer's line a /56 or a /48.
  */
 export type NetworkSize = "address" | "/64" | "/56" | "/48";
 
-/** A network by which the requests of an address are counted. */
+/** A network whose requests are counted together. */
 export interface CountedNetwork {
   readonly name: string;
   readonly size: NetworkSize;
 }
 
 /**
- * Returns the networks by which the requests of a canonical address are counted, the smallest first. A limit of
- * each of them binds a client that changes its address, and need not be the same, because a larger network may
- * belong to several customers.
+ * Returns the networks in which the requests of a canonical address are counted, smallest first. Limits per
+ * network bind a client that changes its address; they may differ, because a larger network may belong to
+ * several customers.
  */
 export function listCountedNetworks(address: string): readonly CountedNetwork[] {
   if (isIP(address) !== 6) return [{ name: address, size: "address" }];
@@ -29,12 +29,12 @@ export function listCountedNetworks(address: string): readonly CountedNetwork[] 
   ];
 }
 
-/** Lists the groups of an IPv6 address, those that `::` stands for included. */
+/** Lists the groups of an IPv6 address, including those that `::` stands for. */
 function listGroups(address: string): readonly string[] {
   const [head = "", tail] = address.split("%")[0]?.split("::") ?? [];
   const groups = head === "" ? [] : head.split(":");
   const tailGroups = tail === undefined || tail === "" ? [] : tail.split(":");
-  // An IPv4 address at the end stands for two groups.
+  // A trailing IPv4 address stands for two groups.
   const tailLength = tailGroups.length + (tail?.includes(".") === true ? 1 : 0);
   const zeros = Array.from({ length: Math.max(0, 8 - groups.length - tailLength) }, () => "0");
   return [...groups, ...zeros, ...tailGroups];

@@ -9,12 +9,15 @@ export interface Cidr {
 
 const mappedIpv4Pattern = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 
-/** Normalises an address: mapped IPv4 in dotted form, IPv6 compressed, without zone. Undefined for any other text. */
+/**
+ * Normalises an address: mapped IPv4 in dotted form, IPv6 compressed, without zone. Undefined if the text
+ * is not an address.
+ */
 export function canonicalizeAddress(text: string): string | undefined {
   const family = isIP(text);
   if (family === 4) return text;
   if (family === 0) return undefined;
-  // The form that a dual-stack socket reports avoids the slow path.
+  // A fast path for the form that dual-stack sockets report.
   const mapped = mappedIpv4Pattern.exec(text);
   if (mapped !== null) return mapped[1];
   const [address = ""] = text.split("%");
@@ -22,7 +25,7 @@ export function canonicalizeAddress(text: string): string | undefined {
   return mappedIpv4Pattern.exec(canonical)?.[1] ?? canonical;
 }
 
-/** Parses a range such as `10.0.0.0/8`. A bare address is a range of one. Undefined for any other text. */
+/** Parses a range such as `10.0.0.0/8`, or a single address. Undefined for any other text. */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = "", prefixText, ...rest] = text.split("/");
   const network = canonicalizeAddress(address);

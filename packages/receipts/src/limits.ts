@@ -14,11 +14,11 @@ export const RECEIPT_LIMITS = {
   minSpanMs: -60_000,
   /** The maximum of `completed_at - submitted_at` in ms. */
   maxSpanMs: 3_600_000,
-  /** How far `completed_at` may be ahead of the verifier's clock without a warning, in ms. */
+  /** The maximum by which `completed_at` may be ahead of the verifier's clock without a warning, in ms. */
   clockSkewMs: 60_000,
-  /** How far a nested receipt may lie outside its parent's time span without a warning, in ms. */
+  /** The maximum by which a nested receipt may exceed its parent's time span without a warning, in ms. */
   nestedSkewMs: 60_000,
-  /** How long after the end of a key a receipt may have been completed with it, in ms. */
+  /** The maximum time after the end of a key for a receipt to be completed with it, in ms. */
   formerKeySkewMs: 300_000,
   /** The maximum difference between the timestamp of a verdict or a decision and the relay's clock, in ms. */
   statementSkewMs: 300_000,

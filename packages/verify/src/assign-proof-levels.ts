@@ -1,7 +1,7 @@
 import { type ProofLevelName, PROOF_LEVELS } from "./proof-levels.ts";
 import type { CheckResult } from "./verdict.ts";
 
-/** A check of one of the packages below, under its own name. */
+/** A check of one of the underlying packages, under its own name. */
 export interface NamedCheckResult {
   readonly name: string;
   readonly ok: boolean;
@@ -11,7 +11,7 @@ export interface NamedCheckResult {
 /** The proof level of each check of a kind. */
 export type CheckLevels = Readonly<Record<string, ProofLevelName>>;
 
-/** Combines the checks of a kind to its proof levels. */
+/** Assigns the checks of a kind to its proof levels. */
 export function assignProofLevels(
   checks: readonly NamedCheckResult[],
   levels: CheckLevels,

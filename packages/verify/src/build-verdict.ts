@@ -15,24 +15,23 @@ import {
 import type { ArtifactRefusal } from "./refusals.ts";
 import type { CheckResult, Verdict } from "./verdict.ts";
 
-/** The result of one of the packages below. */
+/** The result of one of the underlying packages. */
 type VerificationResult = { readonly checks: readonly NamedCheckResult[] } & (
   | { readonly valid: true }
   | { readonly valid: false; readonly code: ArtifactRefusal }
 );
 
-/** The key that signed, the keys that must have signed, and in whose name. */
+/** The key that signed, the keys that may have signed, and the signer's identity. */
 export interface SignerKey {
   /** The signing key as 64 hex digits; null if unknown. */
   readonly key: string | null;
-  /** The keys of which it must be one; undefined accepts any. */
+  /** The keys that it must be one of; undefined accepts any. */
   readonly namedKeys: NamedKeys | undefined;
   readonly signer: StatedSigner;
 }
 
 /**
- * Builds a verdict by proof levels; the key of a valid result is compared with the expected ones
- * last.
+ * Builds a verdict by proof levels. Finally, the key of a valid result is compared with the expected ones.
  */
 export function buildVerdict(
   kind: ArtifactKind,
@@ -49,7 +48,10 @@ export function buildVerdict(
     : { kind, valid: false, code, checks, nested };
 }
 
-/** Checks that the signing key is a named one that counts; without named keys there is no check. */
+/**
+ * Checks that the signing key is a named one that counts for the signer; without named keys nothing is
+ * checked.
+ */
 function checkKey(
   signerKey: SignerKey | undefined,
 ): readonly (CheckResult & { readonly code?: KeyFault })[] {

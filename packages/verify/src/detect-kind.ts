@@ -3,7 +3,7 @@ import type { ArtifactKind } from "./kind.ts";
 /** The kinds that are JSON. */
 export type JsonKind = Exclude<ArtifactKind, "log_proof" | "checkpoint">;
 
-/** The members that every artifact of a kind has and no artifact of another kind needs. */
+/** The members that identify a kind: every artifact of the kind has them, and no other kind needs them. */
 const kindMembers: readonly (readonly [kind: JsonKind, members: readonly string[]])[] = [
   ["bundle", ["receipt", "signers", "attestation"]],
   ["presentation", ["verifiableCredential", "holder"]],
@@ -37,8 +37,8 @@ const otherMembers: Readonly<Record<JsonKind, readonly string[]>> = {
 };
 
 /**
- * The members of a relay's answer about an agent's keys. Only the chain is signed, and the others are
- * compared with it, so nothing else may stand beside it: it would be neither.
+ * The members of a relay's answer about an agent's keys. Only the chain is signed, and the other members
+ * are compared with it. No further members are allowed, because they would be neither.
  */
 const answerMembers: ReadonlySet<string> = new Set([
   "agent_id",
@@ -48,9 +48,9 @@ const answerMembers: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Detects the kind of a parsed value by its members; null if they are all those of no kind or of
- * several, so that no artifact passes for one of another kind. A list of succession records of
- * agents or of relays, bare or as a relay returns it, has the kind of its records.
+ * Detects the kind of a parsed value by its members; null if it has the members of no kind or of several,
+ * so that no artifact passes for one of another kind. A list of succession records of agents or of relays,
+ * bare or as a relay returns it, has the kind of its records.
  */
 export function detectKind(value: unknown): JsonKind | null {
   if (typeof value !== "object" || value === null) return null;
@@ -60,8 +60,9 @@ export function detectKind(value: unknown): JsonKind | null {
 }
 
 /**
- * Several marks decide for the only kind whose other members are there too, because a signer may add
- * members to its artifact. Does not look into lists or chains, so that no nesting of them leads to recursion.
+ * If a value has the marks of several kinds, it is of the only one whose other members it also has, because
+ * a signer may add members to its artifact. Does not look into lists or chains, so that nesting them causes
+ * no recursion.
  */
 function findMarkedKind(value: unknown): JsonKind | null {
   if (typeof value !== "object" || value === null) return null;
@@ -76,7 +77,7 @@ function findChainKind(value: object, records: readonly unknown[]): JsonKind | n
   const kind = findMarkedKind(records[0]);
   if (!records.every((step) => findMarkedKind(step) === kind)) return null;
   if (kind === "succession") return kind;
-  // No relay answers with members beside the steps of its own key, and none would be compared.
+  // A relay's answer has no members besides its succession records, and they would not be compared.
   const isAlone = Array.isArray(value) || Object.keys(value).length === 1;
   return kind === "relay_succession" && isAlone ? kind : null;
 }
@@ -87,15 +88,15 @@ export function getNoShowRecords(value: object): readonly unknown[] | null {
     "no_shows" in value && Object.keys(value).length === 1 ? value.no_shows : null;
   return Array.isArray(list) &&
     list.length > 0 &&
-    // A hole of a list is no record, and `every` passes over it.
+    // A hole in a list is not a record, and `every` skips it.
     Array.from(list, findMarkedKind).every((kind) => kind === "no_show")
     ? list
     : null;
 }
 
 /**
- * Returns the records of a succession chain, of a bare list or of a relay's answer; null for anything
- * else and for an empty chain. `chain` beside other members is one of them, not a mark.
+ * Returns the records of a succession chain, of a bare list or of a relay's answer; null for anything else
+ * and for an empty chain. A `chain` next to other members is an ordinary member, not a mark.
  */
 export function getSuccessionRecords(value: object): readonly unknown[] | null {
   const list: unknown = Array.isArray(value)

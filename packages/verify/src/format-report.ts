@@ -106,7 +106,7 @@ function formatVerdict(verdict: Verdict, artifact: unknown, options: VerifyOptio
   return [`${formatHead(verdict, "refused")}: reformatted, ${members}`];
 }
 
-/** Returns what a verifier who gave too little, or another file, must give. */
+/** Returns the missing or correct input that the verifier must supply. */
 function formatRemedy({ kind, code }: Verdict): string {
   if (code === "artifact.unrecognised") {
     return ": one artifact of a kind that --help lists is needed";
@@ -119,7 +119,7 @@ function formatRemedy({ kind, code }: Verdict): string {
   return isOfProof && !isProof ? ": the file of --proof has another form than a proof" : "";
 }
 
-/** Returns the rule that an unreadable text breaks, and the member; of such a text there is no artifact. */
+/** Returns the rule that an unreadable text breaks, and the member; such a text has no parsed artifact. */
 function formatTextFault({ code }: Verdict, artifact: unknown): string {
   if (code !== "artifact.unreadable" || typeof artifact !== "string") return "";
   const read = readJsonText(artifact);
@@ -164,9 +164,7 @@ function formatNested({ nested }: Verdict, indent: string): string[] {
   ]);
 }
 
-/**
- * Inner artifacts are verified by the keys that the outer one names, so they are never unanchored.
- */
+/** Inner artifacts are verified with keys that the outer one names, so they are never unanchored. */
 function formatNestedHead(verdict: Verdict): string {
   return formatHead(verdict, verdict.valid ? "valid" : "refused");
 }

@@ -3,8 +3,8 @@ import type { VerifyOptions } from "./artifacts/options.ts";
 import { findKeyFault, listNamedKeys, type NamedKey } from "./keys/named-keys.ts";
 
 /**
- * Returns the keys of the relay's chain that the verifier has, oldest first and each with its owner and
- * its end; none if the chain breaks a rule.
+ * Returns the keys of the verifier's chain for the relay, oldest first, each with its owner and its end;
+ * empty if the chain breaks a rule.
  */
 export function listRelayKeys({ relaySuccession }: VerifyOptions): readonly NamedKey[] {
   const [first] = relaySuccession ?? [];
@@ -22,8 +22,8 @@ export function listRelayKeys({ relaySuccession }: VerifyOptions): readonly Name
 }
 
 /**
- * Adds all keys of a relay's chain if the caller named one of them. The chain shows the ends of its keys,
- * so it takes the place of those that were named.
+ * Adds all keys of a relay's chain if the caller named one of them. They replace the named keys, because
+ * the chain shows when each key ended.
  */
 export function withRelayKeys(options: VerifyOptions): VerifyOptions {
   const { publicKey: named } = options;

@@ -2,14 +2,12 @@ import type { VerifyOptions } from "./artifacts/options.ts";
 import type { ArtifactKind } from "./kind.ts";
 import type { Verdict } from "./verdict.ts";
 
-/**
- * `unanchored`: every check passed, but only a relay signed it whose key the caller did not name.
- */
+/** `unanchored`: every check passed, but only a relay signed it, with a key that the caller did not name. */
 export type Outcome = "valid" | "unanchored" | "refused";
 
 /**
- * The kinds that only a relay signs. Without a named key they prove nothing, because the presenter
- * of a file can invent a relay and its agents.
+ * Whether only a relay signs a kind. Without a named key such artifacts prove nothing, because the person
+ * who presents a file can invent a relay and its agents.
  */
 const relaySignedKinds: Readonly<Record<ArtifactKind, boolean>> = {
   bundle: true,
@@ -23,7 +21,7 @@ const relaySignedKinds: Readonly<Record<ArtifactKind, boolean>> = {
   succession: false,
   relay_succession: false,
   delegation_token: false,
-  // Only with a named key of the log, which is theirs alone.
+  // Verified only with a named log key, which belongs to the log alone.
   log_proof: false,
   checkpoint: false,
 };

@@ -1,4 +1,4 @@
-/** One proof level: its name, the facts that it proves and those that it does not. */
+/** A proof level: its name, the facts that it proves and those that it does not prove. */
 export interface ProofLevel {
   readonly name: ProofLevelName;
   readonly title: string;
@@ -21,7 +21,7 @@ export type ProofLevelName =
   | "logged"
   | "witnessed";
 
-/** The proof levels in order; an artifact has those for which it contains evidence. */
+/** The proof levels in order; an artifact has the levels for which it contains evidence. */
 export const PROOF_LEVELS: readonly ProofLevel[] = [
   {
     name: "well_formed",

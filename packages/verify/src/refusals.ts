@@ -17,12 +17,12 @@ import type {
 export type GeneralRefusal =
   | "artifact.unreadable"
   | "artifact.unrecognised"
-  /** Only of the command: the verifier itself failed, which says nothing about the artifact. */
+  /** Used only by the command: the verifier itself failed, which says nothing about the artifact. */
   | "artifact.verifier_failed"
   | "artifact.clock_missing"
   | "artifact.key_unbound";
 
-/** Every reason for which an evidence bundle is not valid, in addition to those of its parts. */
+/** The refusal codes of an evidence bundle, in addition to those of its parts. */
 export type BundleRefusal =
   | "bundle.not_canonical"
   | "bundle.malformed"
@@ -46,7 +46,7 @@ export type BundleRefusal =
 /** The warnings about a bundle that stays valid. */
 export type BundleWarning = "bundle.hop_mismatch";
 
-/** Every reason for which a proof of a transparency log is not valid. */
+/** The refusal codes of a transparency log proof. */
 export type LogRefusal =
   | CheckpointRefusal
   | Extract<InclusionResult, { readonly ok: false }>["code"]
@@ -54,10 +54,10 @@ export type LogRefusal =
   | "log.entry_mismatch"
   | "log.entry_missing";
 
-/** The reasons for which a file is not the one that the result of a receipt refers to. */
+/** The refusal codes of a file that is not the one that a receipt's result refers to. */
 export type ResultFileRefusal = "result.no_reference" | "result.file_mismatch";
 
-/** Every reason for which an artifact is not valid. */
+/** All refusal codes of an artifact. */
 export type ArtifactRefusal =
   | GeneralRefusal
   | BundleRefusal

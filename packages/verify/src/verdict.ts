@@ -2,7 +2,7 @@ import type { ArtifactKind } from "./kind.ts";
 import type { ArtifactRefusal } from "./refusals.ts";
 import type { ProofLevelName } from "./proof-levels.ts";
 
-/** The result of one proof level; a failed one of a valid artifact is a warning. */
+/** The result of one proof level; a failed level of a valid artifact is a warning. */
 export interface CheckResult {
   readonly name: ProofLevelName;
   readonly ok: boolean;
@@ -10,8 +10,8 @@ export interface CheckResult {
 }
 
 /**
- * The verdict on an artifact: its proof levels, in order. A missing level is neither proven nor
- * refuted, because the artifact or the caller provided nothing to verify.
+ * The verdict on an artifact: its proof levels, in order. A missing level is neither proven nor refuted,
+ * because neither the artifact nor the caller provided anything to verify.
  */
 export type Verdict = {
   /** Null if the kind is unknown. */

@@ -27,7 +27,7 @@ export function verifyArtifact(artifact: unknown, options: VerifyOptions = {}): 
   if (parsed === null) return buildGeneralRefusal("artifact.unreadable");
   const kind = detectKind(parsed.value);
   if (kind === null) return buildGeneralRefusal("artifact.unrecognised");
-  // A bundle's text must be the canonical one, so the original is passed on.
+  // The text of a bundle must be canonical, so the original text is passed on.
   if (kind === "bundle") return verifyBundle(artifact, options);
   return checkArtifact(kind, parsed.value as object, withRelayKeys(options));
 }
@@ -69,7 +69,7 @@ const timedChecks = {
   delegation_token: checkDelegationToken,
 } satisfies Partial<Record<ArtifactKind, (value: object, options: TimedOptions) => Verdict>>;
 
-/** Keeps of a verdict for any time that the artifact is malformed, or that it is well-formed. */
+/** Reduces a verdict that needs a clock to whether the artifact is malformed or well-formed. */
 function buildClockRefusal(verdict: Verdict): Verdict {
   const formed = verdict.checks.filter(({ name }) => name === "well_formed");
   if (formed.some(({ ok }) => !ok)) return verdict;

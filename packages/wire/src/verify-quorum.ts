@@ -1,7 +1,7 @@
 import type { ApprovalSubject } from "./operations/tasks/approvals.ts";
 import { verifyVote } from "./verify-vote.ts";
 
-/** The approvers, each with its one known key, and the number of them that must approve. */
+/** The approvers, each with its only known key, and the number of them that must approve. */
 export interface Quorum {
   readonly required: number;
   readonly approvers: readonly QuorumApprover[];
@@ -36,7 +36,8 @@ export function verifyQuorum(
   const quorum_approvers = approvers.map(({ agent_id }) => agent_id);
   const subject = { ...call, quorum_required, quorum_approvers };
   const approving = approvers.filter(({ agent_id: approver_id, public_key }) => {
-    // Only the first vote counts, so that a relay cannot make its agents check many signatures of one approver.
+    // Only the first vote of an approver counts, so that a relay cannot make an agent check many signatures
+    // of one approver.
     const vote = votes.find((each) => each.approver_id === approver_id);
     if (vote?.decision !== "approve") return false;
     const { signature } = vote;

@@ -11,10 +11,11 @@ export interface SignedVote extends ApprovalBallot {
 }
 
 /**
- * Verifies that a vote is signed over exactly this call by one key of the approver (64 hex digits): its own,
- * or that of the device by which its owner votes. The verifier of a quorum names one key of each approver
- * and trusts no relay to name others, so signatures of every other key are refused. Refused with `approval.vote_outdated` if the key signed the form
- * without tool and relay, else with `approval.signature_invalid`.
+ * Verifies that a vote is signed over exactly this call with one key of the approver (64 hex digits): its
+ * own, or that of the device with which its owner votes. The verifier of a quorum names one key per
+ * approver and does not trust a relay to name others, so signatures of any other key are refused: with
+ * `approval.vote_outdated` if the key signed the old form without tool and relay, otherwise with
+ * `approval.signature_invalid`.
  */
 export function verifyVote(
   subject: ApprovalSubject,

@@ -93,10 +93,10 @@ export function isArbiterSuspended(
 }
 
 /**
- * Returns the minimum amount due, in micro-units, that a pending dispute must have to compete with one
- * about `due` for an arbiter's capacity: the order of magnitude of `due`. Otherwise two colluding parties
- * could fill the capacity of an arbiter with disputes of almost no value, shortly before a valuable case is
- * contested. An exact comparison would let ever larger disputes each find a place.
+ * Returns the minimum amount due, in micro-units, at which a pending dispute counts against an arbiter's
+ * limit when one about `due` is contested: the order of magnitude of `due`. Otherwise two colluding parties
+ * could fill the limit of an arbiter with disputes of almost no value, shortly before a valuable case is
+ * contested. An exact comparison would let any number of ever larger disputes in.
  */
 export function getLeastRival(due: Micro): Micro {
   return asMicro(10 ** (String(due).length - 1));

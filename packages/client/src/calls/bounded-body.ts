@@ -1,15 +1,15 @@
-/** The greatest length in bytes of a body that is read, and the errors of its reader. */
+/** The maximum length in bytes of a body that is read, and the errors of its reader. */
 export interface BodyBounds {
   readonly maxBytes: number;
-  /** Creates the error that the reader of a longer body receives. */
+  /** Creates the error that the reader receives if the body is longer. */
   readonly tooLong: () => Error;
-  /** Maps an error of the source to the one that the reader receives; by default it is unchanged. */
+  /** Maps an error of the source to the error that the reader receives; unchanged by default. */
   readonly failed?: (error: unknown) => unknown;
-  /** Called once when the body has ended in any way. */
+  /** Called once when the body has ended, for whatever reason. */
   readonly ended?: () => void;
 }
 
-/** Returns the body with a limit of bytes, after which it fails and the source is cancelled. */
+/** Returns the body with a limit in bytes, beyond which it fails and the source is cancelled. */
 export function boundedBody(
   source: ReadableStream<Uint8Array<ArrayBuffer>>,
   { maxBytes, tooLong, failed = (error) => error, ended = () => {} }: BodyBounds,

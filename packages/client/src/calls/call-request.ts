@@ -9,7 +9,7 @@ type Optional<Name extends string, T> = EmptyObject extends T
 /** A query is text on the wire; numbers are accepted where it is a string of digits. */
 type QueryInput<T> = { readonly [K in keyof T]: string extends T[K] ? T[K] | number : T[K] };
 
-/** The input of an operation; parts that it lacks or whose members are all optional may be omitted. */
+/** The input of an operation; absent parts and parts whose members are all optional may be omitted. */
 export type CallRequest<O extends Operation> = (O["path"] extends `${string}:${string}`
   ? { readonly params: PathParams<O["path"]> }
   : EmptyObject) &
@@ -28,8 +28,8 @@ export interface UntypedRequest {
 }
 
 /**
- * Builds the path with its parameters and query; returns null for a parameter that is no path segment:
- * `.` and `..` would leave the path in any encoding.
+ * Builds the path with its parameters and query; returns null if a parameter cannot be a path segment: `.`
+ * and `..` would leave the path in any encoding.
  */
 export function buildPath(
   pattern: string,
@@ -51,7 +51,10 @@ export function buildPath(
   return search.size === 0 ? path : `${path}?${search.toString()}`;
 }
 
-/** Names the first parameter of a path that is missing or no path segment; undefined if all are given. */
+/**
+ * Returns the name of the first parameter that is missing or cannot be a path segment; undefined if all are
+ * valid.
+ */
 export function findMissingParam(
   pattern: string,
   { params = {} }: UntypedRequest,

@@ -24,11 +24,11 @@ export interface CallOptions {
   /** The time limit of the whole exchange in ms; the default is 30,000. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** For a call that creates tasks or moves money; a repeated call returns the first response. */
+  /** For a call that creates tasks or moves money: a repeated call returns the first response. */
   readonly idempotencyKey?: string;
 }
 
-/** An answer of the relay that is no refusal. */
+/** A successful answer of the relay. */
 export interface CallSuccess<O extends Operation> {
   readonly ok: true;
   readonly status: number;
@@ -39,10 +39,10 @@ export interface CallSuccess<O extends Operation> {
 export type CallResult<O extends Operation> = CallSuccess<O> | CallRefusal;
 
 /**
- * Calls one operation of a relay. Never throws because of the other side: a refusal of the relay is
- * returned with its code and status, a failed transport as `network.unreachable`, `network.timeout` or
- * `network.aborted`, an answer other than the declared one as `response.malformed` or
- * `response.too_large`. Redirects are not followed, so that the token reaches this address only.
+ * Calls one operation of a relay. Never throws because of the other side: a refusal by the relay is
+ * returned with its code and status, a transport failure as `network.unreachable`, `network.timeout` or
+ * `network.aborted`, and an undeclared answer as `response.malformed` or `response.too_large`. Redirects
+ * are not followed, so that the token is sent only to this address.
  */
 export async function call<O extends Operation>(
   op: O,

@@ -4,7 +4,7 @@ import { hasMediaType, parseAnswer, readText } from "./parse-answer.ts";
 import type { Environment } from "../environment.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
 
-// The relay sends something every 15 s; after two missed signals and a margin the connection is dead.
+// The relay sends a signal every 15 s; after two missed signals and a margin the connection is dead.
 const SILENCE_TIMEOUT_MS = 2.5 * limits.streamKeepAliveMs;
 
 /** The options of a stream of events. */
@@ -22,14 +22,14 @@ export interface StreamOptions {
 /** The next message of a stream, or its end. */
 export type StreamResult =
   | { readonly ok: true; readonly message: EventSourceMessage }
-  /** No event is left. */
+  /** The stream has ended normally. */
   | { readonly ok: true; readonly message: undefined }
-  /** The reason why the stream ended early; a stream that ends normally has none. */
+  /** The reason why the stream ended early. */
   | CallRefusal;
 
 /**
  * Opens one connection to a stream of Server-Sent Events and yields its messages until it ends, fails, is
- * aborted, is silent for too long or is refused. An incomplete last event is dropped.
+ * aborted, stays silent for too long or is refused. An incomplete last event is dropped.
  */
 export async function* openEventStream(
   op: Operation,

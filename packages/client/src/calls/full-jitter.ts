@@ -1,6 +1,7 @@
 /**
- * Returns the wait before try `attempt` (from 0) in ms: a random time up to a bound that doubles each
- * time. The full spread keeps clients that lost a relay together from returning together.
+ * Returns the wait before attempt number `attempt` (from 0) in ms: a random time up to a bound that doubles
+ * with each attempt. The full spread prevents clients that lost a relay at the same time from reconnecting
+ * at the same time.
  */
 export function fullJitter(
   attempt: number,

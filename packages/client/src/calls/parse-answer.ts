@@ -16,8 +16,8 @@ const ErrorBodySchema = v.object({
 });
 
 /**
- * Parses an answer. A success must be one that the operation declares, and undeclared members are
- * dropped; an error that is not the relay's (a proxy's page) is `response.malformed`.
+ * Parses an answer. A success must be one that the operation declares, and undeclared members are dropped.
+ * An error that does not come from the relay, such as a proxy's page, becomes `response.malformed`.
  */
 export function parseAnswer(
   op: Operation,

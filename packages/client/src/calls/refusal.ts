@@ -30,8 +30,8 @@ export function refusal(code: RefusalCode, message: string, status = 0): CallRef
 }
 
 /**
- * Returns whether a refusal has a code of a relay of this version. Any other is that of the client, of a later
- * version, or of a proxy before the relay, whose error may have the same form.
+ * Returns whether a refusal has a code of a relay of this version. Any other code comes from the client,
+ * from a later version, or from a proxy in front of the relay, whose errors may have the same form.
  */
 export function isOfRelay({ code }: Pick<CallRefusal, "code">): boolean {
   return Object.hasOwn(errors, code);

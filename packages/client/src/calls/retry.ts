@@ -12,14 +12,18 @@ export interface RetryOptions {
   readonly deadline: number;
   readonly environment: Environment;
   readonly signal: AbortSignal | undefined;
-  /** Whether repeatable calls are also repeated after answers that are not of a relay; the default is false. */
+  /**
+   * Whether repeatable calls are also repeated after answers that do not come from a relay; false by
+   * default.
+   */
   readonly isRelayKnown?: boolean;
 }
 
 /**
- * Repeats a call that failed temporarily: after `Retry-After` (a minute of it at most) if the relay sends it,
- * and, if `repeatable` (a read, or a call with an idempotency key), also after a lost connection or a server
- * failure. Returns permanent refusals, and the last refusal before the deadline, unchanged.
+ * Repeats a call that failed temporarily: after `Retry-After` (at most a minute) if the relay sends it,
+ * and, if the call is `repeatable` (a read, or a call with an idempotency key), also after a lost
+ * connection or a server failure. Permanent refusals, and the last refusal before the deadline, are
+ * returned unchanged.
  */
 export async function retry<T extends { readonly ok: true }>(
   attempt: () => Promise<T | CallRefusal>,
@@ -40,7 +44,7 @@ export async function retry<T extends { readonly ok: true }>(
   }
 }
 
-/** Repeats a read, or a call that has its effect once; each attempt gets the remaining time. */
+/** Repeats a read, or a call that takes effect only once; each attempt gets the remaining time. */
 export function retryRepeatable<T extends { readonly ok: true }>(
   attempt: (perCall: PerCallOptions) => Promise<T | CallRefusal>,
   retryOptions: RetryOptions,
@@ -53,7 +57,7 @@ export function isRetryable(
   { code, status, retryAfterSeconds }: CallRefusal,
   repeatable: boolean,
 ): boolean {
-  // With Retry-After the relay states that it did nothing.
+  // By sending Retry-After the relay states that it did nothing.
   if (retryAfterSeconds !== undefined && (status === 429 || status === 503)) return true;
   if (!repeatable || code === "network.aborted") return false;
   // The first request with this key is still running, and its answer is awaited.
@@ -62,8 +66,9 @@ export function isRetryable(
 }
 
 /**
- * Returns whether an answer is not one of a relay but, for example, the page or the JSON error of a proxy while the
- * relay restarts. It says nothing about a task that the relay has taken, and which is paid all the same.
+ * Returns whether an answer does not come from a relay but, for example, is the page or the JSON error of a
+ * proxy while the relay restarts. It says nothing about a task that the relay has accepted and that is paid
+ * all the same.
  */
 function isOfAnother(answer: CallRefusal): boolean {
   return answer.status > 0 && !isOfRelay(answer);

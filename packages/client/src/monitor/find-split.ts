@@ -3,9 +3,9 @@ import { BadTileError, type TileReaders } from "./log-reader.ts";
 import type { SeenHead } from "./signed-heads.ts";
 
 /**
- * Returns two heads that the log signed and that are of no common tree; null if all are of one. Each must be
- * the beginning of the largest by a verified consistency proof: tiles that lead to one root prove nothing
- * about the other, because a log can serve the hashes of two histories side by side.
+ * Returns two heads that the log signed but that do not belong to one tree; null if there are none. A
+ * verified consistency proof must show that each is a prefix of the largest: that the tiles lead to one
+ * root proves nothing about the other, because a log can serve the hashes of two histories side by side.
  */
 export async function findSplit(
   heads: readonly SeenHead[],
@@ -21,7 +21,7 @@ export async function findSplit(
   return null;
 }
 
-/** Without the tiles there is no proof; the log signed the size of its head, so it must have them. */
+/** Without the tiles there is no proof, and a log that signed the size of its head must have its tiles. */
 async function buildProof(
   old: TreeHead,
   head: TreeHead,

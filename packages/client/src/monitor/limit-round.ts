@@ -1,11 +1,11 @@
 import type { Environment } from "../environment.ts";
 
-/** Half of the hour after which the next round is due. */
+/** Half of the usual hour between two rounds. */
 const ROUND_MS = 1_800_000;
 
 /**
- * Runs a round whose requests all fail once its time is over. A log can sign a tree of 2^52 entries that are
- * all the same, and serve it without storing it, so a limit for each request alone would not end the round.
+ * Runs a round, all of whose requests fail once its time is over. A log can sign a tree of 2^52 identical
+ * entries and serve it without storing it, so a limit per request would not end the round.
  */
 export async function limitRound<Result>(
   environment: Pick<Environment, "fetch" | "schedule">,

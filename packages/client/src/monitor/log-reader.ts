@@ -13,7 +13,7 @@ export class UnreachableError extends Error {
   override name = "UnreachableError";
 }
 
-/** The log answered, and it has not what its own head demands. */
+/** The log answered, but it lacks something that its own head requires. */
 export class BadTileError extends Error {
   override name = "BadTileError";
 }
@@ -33,7 +33,7 @@ const BUNDLE_ENTRY_BYTES = 92;
 /** Returns the reader of the tree of `size` leaves. */
 export type TileReaders = (size: number) => ReadTile;
 
-/** Reads the paths of a log or of a witness below its prefix, with bounds of time and size. */
+/** Reads the paths of a log or of a witness under its prefix, with limits of time and size. */
 export function createLogReader(prefix: string, network: Pick<Environment, "fetch">) {
   /** Returns the bytes of a path; null if it does not exist. */
   async function read(path: string, maxBytes: number): Promise<Uint8Array | null> {
@@ -46,7 +46,7 @@ export function createLogReader(prefix: string, network: Pick<Environment, "fetc
       }
       const tooLong = () => new BadTileError("the answer is too long");
       const body = boundedBody(response.body, { maxBytes, tooLong });
-      // Servers replace the global Response by one without `bytes`.
+      // Some servers replace the global Response with one that lacks `bytes`.
       return new Uint8Array(await new Response(body).arrayBuffer());
     } catch (error) {
       if (error instanceof UnreachableError || error instanceof BadTileError) throw error;
@@ -64,8 +64,8 @@ export function createLogReader(prefix: string, network: Pick<Environment, "fetc
     readNote: (path: string) => read(path, MAX_NOTE_BYTES),
 
     /**
-     * Returns readers of the log's trees by their numbers of leaves. Together they read each tile once, and
-     * cut it to the asked width.
+     * Returns readers of the log's trees by their number of leaves. Together they read each tile only once,
+     * and cut it to the requested width.
      */
     createTileReaders(): TileReaders {
       const tiles = new Map<string, Promise<Uint8Array>>();
@@ -79,7 +79,7 @@ export function createLogReader(prefix: string, network: Pick<Environment, "fetc
       };
     },
 
-    /** Reads the bundles of a tree of `size` leaves that hold the entries of a range, each of them whole. */
+    /** Reads the whole bundles of a tree of `size` leaves that contain the entries of a range. */
     async *readBundles(
       { start, end }: { readonly start: number; readonly end: number },
       size: number,

@@ -17,11 +17,11 @@ const MonitorStateSchema = v.object({
   scanned: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
   /** The known receipts and the artifacts of known tasks seen so far, as `scanEntries` returns them. */
   seen: v.array(v.string()),
-  /** Checkpoints that the log signed and that were not yet proven to be of one tree. */
+  /** Checkpoints that the log signed but that are not yet proven to be of one tree. */
   unproven: v.optional(v.array(CheckpointSchema), []),
 });
 
-/** The memory of a monitor between two rounds. */
+/** The stored state of a monitor between two rounds. */
 export type MonitorState = v.InferOutput<typeof MonitorStateSchema>;
 
 /** Parses the text of a stored state; null for anything else. */
@@ -34,7 +34,7 @@ export function parseMonitorState(text: string): MonitorState | null {
   }
 }
 
-/** A state that claims to have scanned more than its head has would pass over entries without a word. */
+/** A state that claims more scanned entries than its head has would silently skip entries. */
 function hasPossibleProgress({ checkpoint, scanned = 0 }: MonitorState): boolean {
   const parsed = checkpoint === null ? undefined : parseCheckpoint(checkpoint);
   return scanned <= (parsed?.ok === true ? parsed.head.size : 0);

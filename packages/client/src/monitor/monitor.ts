@@ -32,12 +32,12 @@ import {
   type ShownWitness,
 } from "./signed-heads.ts";
 
-/** The log that a monitor checks, and what it knows of. */
+/** The log that a monitor checks, and the monitor's stored state. */
 export interface MonitorOptions extends Partial<Pick<Environment, "fetch" | "now" | "schedule">> {
-  /** The URL below which the log has its paths, without a final slash. */
+  /** The URL prefix of the log's paths, without a trailing slash. */
   readonly prefix: string;
   readonly logKey: VerifierKey;
-  /** The witnesses that count, with the URLs at which they show what they cosigned. */
+  /** The trusted witnesses, with the URLs at which they publish what they cosigned. */
   readonly witnesses?: readonly ShownWitness[];
   readonly quorum?: number;
   readonly watch: WatchList;
@@ -49,7 +49,7 @@ export interface MonitorOptions extends Partial<Pick<Environment, "fetch" | "now
   readonly report: (alarms: readonly MonitorAlarm[]) => void | Promise<void>;
 }
 
-/** Every reason for which a monitor raises an alarm. */
+/** The codes of a monitor's alarms. */
 export type MonitorAlarmCode =
   | CheckpointRefusal
   | EntryAlarmCode
@@ -58,7 +58,7 @@ export type MonitorAlarmCode =
   | "monitor.bad_tile"
   | "monitor.stale";
 
-/** A finding that the owner of the monitor must look at. */
+/** A finding that needs the attention of the monitor's owner. */
 export interface MonitorAlarm {
   readonly code: MonitorAlarmCode;
   /** The index of the entry, if the alarm is about one. */
@@ -67,7 +67,7 @@ export interface MonitorAlarm {
   readonly evidence?: readonly [string, string];
 }
 
-/** The findings of one round, or the reason for which the log could not be read. */
+/** The findings of one round, or the reason why the log could not be read. */
 export type MonitorResult =
   | {
       readonly ok: true;
@@ -80,7 +80,7 @@ export type MonitorResult =
   | {
       readonly ok: false;
       readonly code: "network.unreachable";
-      /** The answer that was none, in words. */
+      /** A description of the failed answer. */
       readonly detail: string;
     };
 
@@ -97,12 +97,12 @@ class AlarmError extends Error {
 
 /**
  * Creates a monitor of a transparency log. Each `check` reads the heads that the log and its witnesses
- * show, and compares those of one size before it asks the log for anything else. It then demands a proof
- * that they are all of one tree, rebuilds the published one from its tiles, and scans the new entries.
- * A head that the log signed is kept until that proof was verified, so that a log that stops answering
- * hides none. The published head is stored only after all comparisons held; alarms about entries are
- * reported once. A round that is not over after half an hour ends as one of a log that cannot be reached, and
- * the next one goes on behind the entries that it scanned.
+ * publish, and compares those of equal size before it makes any other request to the log. It then requires
+ * a proof that all heads are of one tree, rebuilds the published tree from its tiles, and scans the new
+ * entries. A head that the log signed is kept until that proof is verified, so that a log cannot hide a
+ * head by no longer answering. The published head is stored only after all comparisons have passed; alarms
+ * about entries are reported once. A round that takes longer than half an hour ends as if the log were
+ * unreachable, and the next one continues after the entries that were scanned.
  */
 export function createMonitor(options: MonitorOptions): { check: () => Promise<MonitorResult> } {
   const environment = createEnvironment(options);
@@ -158,7 +158,7 @@ export function createMonitor(options: MonitorOptions): { check: () => Promise<M
       alarms.push(...part.alarms);
       unknownKinds += part.unknownKinds;
     }
-    // Last, because a log that shows no valid latest head must not hide the alarms about its entries.
+    // Checked last, because a log without a valid latest head must not hide the alarms about its entries.
     const latest = demandHead(readings.latest, before);
     if (isStale(published, latest, { firstSeenAt, now: now() })) {
       alarms.push({ code: "monitor.stale" });
@@ -181,11 +181,11 @@ export function createMonitor(options: MonitorOptions): { check: () => Promise<M
   };
 }
 
-/** The heads of a round and the state before it. */
+/** The heads of a round and the state from the previous one. */
 interface RoundHeads {
   readonly stored: MonitorState | null;
   readonly before: SeenHead | null;
-  /** The heads that the log signed and that were not yet proven to be of one tree. */
+  /** The heads that the log signed but that are not yet proven to be of one tree. */
   readonly heads: readonly SeenHead[];
   readonly readings: HeadReadings;
 }
@@ -201,7 +201,7 @@ const buildSplit = (left: SeenHead, right: SeenHead): MonitorAlarm => ({
   evidence: [left.text, right.text],
 });
 
-/** A log that showed a head never is without one again. */
+/** A log that has published a head must always have one. */
 function demandHead(reading: HeadReading, before: SeenHead | null): SeenHead {
   if (reading.ok) return reading.seen;
   if (reading.code === "network.unreachable") throw new UnreachableError(reading.detail);
@@ -212,8 +212,8 @@ function demandHead(reading: HeadReading, before: SeenHead | null): SeenHead {
 }
 
 /**
- * The log grew, but it has published no newer head for an hour. A witness whose clock is ahead cannot make the
- * head newer than it was when it was seen first.
+ * Returns whether the log grew but has published no newer head for an hour. A witness whose clock is fast
+ * cannot make a head newer than the time when it was first seen.
  */
 function isStale(
   published: SeenHead,

@@ -28,25 +28,25 @@ interface EntryRun {
   readonly entries: readonly Uint8Array[];
 }
 
-/** A log can enter any number of keys for an agent; the first alarms of a round suffice. */
+/** A log can contain any number of keys for an agent; the first alarms of a round suffice. */
 const MAX_ENTRY_ALARMS = 10_000;
-/** About 1.5 MB; the bundles after these are read twice. */
+/** About 1.5 MB; further bundles are read twice. */
 const MAX_KEPT_BUNDLES = 64;
-/** The entries in whose order nothing can be hidden: as many as nine paid tasks a second make in an hour. */
+/** The number of entries within which their order can hide nothing: an hour of nine paid tasks a second. */
 const PART_ENTRIES = 2 ** 16;
 
 /** A part of the new entries that was scanned. */
 export interface ScannedPart extends ScanResult {
-  /** The number of entries of the log that were scanned with it. */
+  /** The number of entries of the log that have been scanned, including this part. */
   readonly end: number;
 }
 
 /**
- * Scans the entries that a tree has beyond its first `start` in parts of 2^16, each bundle after its hashes
+ * Scans the entries of a tree after the first `start` in parts of 2^16, each bundle only after its hashes
  * have led to the signed root. The tasks of known receipts are learned from a whole part before its first
- * entry is scanned, so that a log cannot hide a second settlement by entering it before the receipt. What was
- * scanned can be stored after each part, so that a round which is ended has not read them in vain. There is
- * one empty part where nothing is new.
+ * entry is scanned, so that a log cannot hide a second settlement by logging it before the receipt.
+ * Progress can be stored after each part, so that an aborted round has not read it in vain. If nothing is
+ * new, there is one empty part.
  */
 export async function* scanNewEntries(
   tree: SignedTree,
@@ -68,7 +68,7 @@ export async function* scanNewEntries(
   } while (end < tree.head.size);
 }
 
-/** The entries from index `start` to before `end`. */
+/** The entries from index `start` to `end` (excluded). */
 interface Range {
   readonly start: number;
   readonly end: number;
@@ -97,7 +97,7 @@ async function scanPart(
   return { alarms, unknownKinds };
 }
 
-/** Reads the entries of a range in bundles; those that were kept are not read again. */
+/** Reads the entries of a range in bundles; kept bundles are not read again. */
 async function* readRuns(
   { log, head, readTile }: SignedTree,
   { start, end }: Range,
@@ -114,8 +114,8 @@ async function* readRuns(
 }
 
 /**
- * The inclusion proof of the first entry, with siblings that are hashed from the others, covers them all.
- * A log that made up its root can therefore not make the monitor read entries without end.
+ * The inclusion proof of the first entry covers all entries, because its siblings are computed from the
+ * others. So a log with an invented root cannot make the monitor read entries without end.
  */
 async function demandBundle(
   { index, entries }: EntryBundle,

@@ -18,13 +18,13 @@ export interface SeenHead {
   readonly cosignatures: readonly Cosignature[];
 }
 
-/** A witness that counts, with the URL below which it shows what it cosigned. */
+/** A trusted witness, with the URL prefix at which it publishes what it cosigned. */
 export interface ShownWitness {
   readonly key: VerifierKey;
   readonly prefix: string;
 }
 
-/** A checkpoint as it was read. A refused one may nevertheless be signed by the log. */
+/** A checkpoint as it was read. Even a refused one may be signed by the log. */
 export type HeadReading =
   | { readonly ok: true; readonly seen: SeenHead }
   | {
@@ -35,22 +35,25 @@ export type HeadReading =
   | {
       readonly ok: false;
       readonly code: "network.unreachable";
-      /** The answer that was none, in words. */
+      /** A description of the failed answer. */
       readonly detail: string;
       readonly seen?: undefined;
     };
 
-/** The heads that a log and its witnesses show in one round. */
+/** The heads that a log and its witnesses published in one round. */
 export interface HeadReadings {
   readonly published: HeadReading;
   readonly latest: HeadReading;
   readonly witnessed: readonly HeadReading[];
 }
 
-/** A log could sign any number of heads and then fall silent. */
+/** A log could sign any number of heads and then stop answering. */
 const MAX_UNPROVEN = 64;
 
-/** Returns two heads of one size with two roots: the log signed both, so their checkpoints prove a lie. */
+/**
+ * Returns two heads of equal size with different roots: the log signed both, so the checkpoints prove a
+ * fork.
+ */
 export function findFork(heads: readonly SeenHead[]): readonly [SeenHead, SeenHead] | null {
   const bySize = new Map<number, SeenHead>();
   for (const seen of heads) {
@@ -62,8 +65,8 @@ export function findFork(heads: readonly SeenHead[]): readonly [SeenHead, SeenHe
 }
 
 /**
- * Lists the heads that are not yet proven to be of one tree with the proven one, each once. The first 64
- * are kept, because a head that is dropped is evidence that is lost.
+ * Lists the heads that are not yet proven to be of one tree with the proven one, without duplicates. The
+ * first 64 are kept, because a dropped head is lost evidence.
  */
 export function listUnproven(
   heads: readonly SeenHead[],
@@ -77,7 +80,7 @@ export function listUnproven(
   return unproven;
 }
 
-/** Lists the heads that the log signed, also those of a checkpoint that is refused. */
+/** Lists the heads that the log signed, including those of refused checkpoints. */
 export function listSigned({ published, latest, witnessed }: HeadReadings): readonly SeenHead[] {
   return [published, latest, ...witnessed].flatMap(({ seen }) => seen ?? []);
 }
@@ -85,7 +88,7 @@ export function listSigned({ published, latest, witnessed }: HeadReadings): read
 export const isSameHead = (left: SeenHead, right: SeenHead): boolean =>
   left.head.size === right.head.size && equalBytes(left.head.root, right.head.root);
 
-/** Reads what the log publishes and what its witnesses show; none of them can hide another. */
+/** Reads the heads that the log and its witnesses publish; none of them can hide another. */
 export async function readHeads(
   log: LogReader,
   trust: {
@@ -101,7 +104,7 @@ export async function readHeads(
   const [published, latest, ...witnessed] = await Promise.all([
     readHead(log, "checkpoint", { logKey, witnesses: keys, quorum }),
     readHead(log, "latest", { logKey }),
-    // The signature of the log makes a head evidence, whatever the witness added to it.
+    // The log's signature makes a head evidence, whatever the witness added to it.
     ...witnesses.map(({ prefix }) => readHead(createLogReader(prefix, network), path, { logKey })),
   ]);
   return { published, latest, witnessed };

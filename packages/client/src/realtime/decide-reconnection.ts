@@ -5,7 +5,7 @@ import { getRequestedWaitMs } from "../calls/retry-after.ts";
 const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
 /** After a connection of at least this duration the backoff starts again. */
 const STABLE_MS = 30_000;
-/** A clock or a new key may cause single rejections; after this many the relay refuses the device. */
+/** A clock error or a new key may cause single rejections; after this many the relay refuses the device. */
 const MAX_REJECTIONS = 3;
 
 /** The end of a connection or of an attempt to connect. */

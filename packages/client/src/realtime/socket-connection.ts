@@ -7,7 +7,10 @@ import { readRetryAfterSeconds } from "../calls/retry-after.ts";
 import { parseServerMessage } from "./server-message.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** After this silence the relay is pinged, so that a connection without its other side is found before its own ping. */
+/**
+ * After this silence the relay is pinged, so that a dead connection is detected before the relay's own ping
+ * is due.
+ */
 const SILENCE_BEFORE_PING_MS = 15_000;
 /** A relay that is alive may be slow to answer; silence beyond this means that the connection is dead. */
 const PONG_TIMEOUT_MS = 15_000;

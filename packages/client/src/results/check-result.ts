@@ -12,7 +12,7 @@ import { refusal, type CallRefusal } from "../calls/refusal.ts";
 import type { RelayClient } from "../relay-client.ts";
 import type { RetryOptions } from "../calls/retry.ts";
 
-// Each signer costs a lookup; receipts of further signers stay unverified, which the verdict reports.
+// Each signer costs a lookup. Receipts of further signers stay unverified, which the verdict reports.
 const MAX_NESTED_SIGNERS = 32;
 
 /** Codes that make a receipt worthless to the delegator although its signature is valid. */
@@ -29,7 +29,10 @@ export interface ProvenResult {
   readonly task: Received<typeof Task>;
 }
 
-/** A refusal, with the verdict on the receipt and the receipt itself if it was read but does not prove the work. */
+/**
+ * A refusal, with the verdict on the receipt and, if it could be read but does not prove the work, the
+ * receipt itself.
+ */
 export interface UnprovenResult extends CallRefusal {
   readonly verdict?: ReceiptVerdict;
   readonly unprovenReceipt?: ExecutionReceipt;
@@ -46,10 +49,10 @@ export interface ExpectedResult {
 }
 
 /**
- * Verifies a finished task's receipt: signed by the task's target or executor with its own key, for this
- * task, this prompt and this result. Refused with `task.cancelled`, `task.erased`, `receipt.missing`,
- * `receipt.wrong_agent`, a code of `@agent/receipts`, or like the lookup of a key. Each nested receipt has
- * its own verdict in `verdict.nested`.
+ * Verifies a finished task's receipt: it must be signed by the task's target or executor with its own key,
+ * for this task, this prompt and this result. Refused with `task.cancelled`, `task.erased`,
+ * `receipt.missing`, `receipt.wrong_agent`, a code of `@agent/receipts`, or like the lookup of a key. Each
+ * nested receipt has its own verdict in `verdict.nested`.
  */
 export async function checkResult(
   client: RelayClient,

@@ -11,8 +11,8 @@ export interface Signer {
 type KeysResult = { readonly ok: true; readonly keys: readonly string[] } | CallRefusal;
 
 /**
- * Fetches the valid keys of a signer: that of its device if the relay knows it and it is not revoked,
- * otherwise that of its agent. Returns none if the relay knows neither, because a key that only the
+ * Fetches the valid keys of a signer: that of its device if the relay knows the device and has not revoked
+ * it, otherwise that of its agent. Returns none if the relay knows neither, because a key that only the
  * receipt names proves nothing.
  */
 export async function fetchExecutorKeys(

@@ -6,13 +6,13 @@ import type { RelayClient } from "../relay-client.ts";
 import type { ProvenResult, UnprovenResult } from "./check-result.ts";
 import { sendVerdict, type VerdictSigner } from "./send-verdict.ts";
 
-/** True accepts a result; a reason rejects it, with the part of the due sum that is offered, 0 to below 1. */
+/** True accepts a result; a reason rejects it, with the offered share of the amount due, 0 to below 1. */
 export type InspectionAnswer = true | { readonly reason: string; readonly offer?: number };
 
 /** Decides whether a verified result is what was ordered. */
 export type Inspect = (result: ProvenResult) => InspectionAnswer | Promise<InspectionAnswer>;
 
-/** The inspection after the answer; undefined for silence, which pays the executor. */
+/** The inspection after the answer; undefined if no verdict was given, so that the executor is paid. */
 export type InspectionResult =
   | { readonly ok: true; readonly inspection: Received<typeof Inspection> }
   | CallRefusal
@@ -23,7 +23,7 @@ interface Inspector {
   readonly signer: VerdictSigner;
 }
 
-/** Asks for the answer and sends it. An answer that throws or comes too late is none. */
+/** Calls `inspect` and sends its verdict. If it throws or answers too late, no verdict is sent. */
 export async function inspectResult(
   client: RelayClient,
   result: ProvenResult,
@@ -45,8 +45,9 @@ interface UnprovenTask {
 }
 
 /**
- * Rejects a completed result whose receipt does not prove the work. The relay takes some of these receipts, and
- * the silence of a delegator that refuses them would pay for the work. Undefined if there is nothing to reject.
+ * Rejects a completed result whose receipt does not prove the work. The relay accepts some of these
+ * receipts, and without a verdict of the delegator, which refuses them, the work would be paid. Undefined
+ * if there is nothing to reject.
  */
 export async function rejectUnproven(
   client: RelayClient,

@@ -5,13 +5,15 @@ import { retryRepeatable } from "../calls/retry.ts";
 import { createEnvironment, type Environment } from "../environment.ts";
 import type { PerCallOptions, RelayClient } from "../relay-client.ts";
 
-/** The party that speaks: an agent with the seed of its own key or of one of its devices, 32 bytes. */
+/**
+ * The party that gives the verdict: an agent with the 32-byte seed of its own key or of one of its devices.
+ */
 export interface VerdictSigner {
   readonly agentId: string;
   readonly secretKey: Uint8Array;
 }
 
-/** A verdict on a result, its time limit, and the environment that replaces the platform's. */
+/** A verdict on a result, its time limit, and replacements for parts of the platform's environment. */
 export interface SendVerdictOptions
   extends Partial<Omit<Environment, "fetch">>, Pick<PerCallOptions, "timeoutMs" | "signal"> {
   /** The agent that the task was submitted to. */
@@ -20,13 +22,13 @@ export interface SendVerdictOptions
   /** The `hashReceipt` of the receipt. */
   readonly receiptHash: string;
   readonly signer: VerdictSigner;
-  /** `offer` is the part of the due sum that a rejection offers, 0 to below 1. */
+  /** `offer` is the share of the amount due that a rejection offers, 0 to below 1. */
   readonly statement: Pick<VerdictRecord, "verdict" | "reason" | "offer">;
 }
 
 /**
- * Signs a party's verdict on a result and sends it to the relay, where the same statement may arrive
- * twice. Refused like operation `giveVerdict`.
+ * Signs a party's verdict on a result and sends it to the relay, which accepts the same statement twice.
+ * Refused like operation `giveVerdict`.
  */
 export async function sendVerdict(
   client: RelayClient,

@@ -37,17 +37,16 @@ interface TokenParts {
 }
 
 /**
- * Returns whether a bearer has the outline of a compact JWS. A text with the outline but without the
- * canonical form is a malformed token; any other text is no token.
+ * Returns whether a bearer token has the outline of a compact JWS. A text with this outline but not in
+ * canonical form is a malformed token; any other text is not a token.
  */
 export function looksLikeToken(text: string): boolean {
   return /^[\w=-]+\.[\w=-]+\.[\w=-]*$/.test(text);
 }
 
 /**
- * Parses a token without verifying it; returns null if its form is wrong. `jose` accepts padding and
- * stray bits in a last character, so that one token would have several spellings; `fromBase64Url` does
- * not.
+ * Parses a token without verifying it; returns null if it is malformed. `jose` accepts padding and non-zero
+ * unused bits, which would give one token several spellings; `fromBase64Url` does not.
  */
 export function parseToken(text: string): TokenParts | null {
   if (text.length > MAX_TOKEN_CHARACTERS) return null;

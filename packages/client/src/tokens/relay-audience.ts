@@ -7,13 +7,13 @@ type DidResult = { readonly ok: true; readonly did: string } | CallRefusal;
 /** The did:key to which tokens for a relay are addressed. */
 export interface RelayAudience {
   did(): Promise<DidResult>;
-  /** Returns whether the relay now has another DID than the audience of a refused token. */
+  /** Returns whether the relay's current DID differs from the audience of a refused token. */
   differsFrom(did: string): Promise<boolean>;
 }
 
 /**
- * Reads the relay's DID when it is first needed, and again after a refusal, because a relay in memory has
- * a new key after each start. A pinned DID is never read.
+ * Reads the relay's DID when it is first needed, and again after a refusal, because a relay in memory has a
+ * new key after each start. A pinned DID is never re-read.
  */
 export function createRelayAudience(
   pinned: string | undefined,

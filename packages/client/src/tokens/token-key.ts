@@ -1,7 +1,7 @@
 import { BoundedMap, hexToBytes, getPublicKey, toBase64Url } from "@agent/crypto";
 import { importJWK } from "jose";
 
-/** A key of the platform (WebCrypto), which may be one that cannot be exported. */
+/** A platform key (WebCrypto), which need not be exportable. */
 export type TokenKey = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>;
 
 // Importing a key costs about half a verification, so keys in use are cached.
@@ -9,7 +9,7 @@ const CACHE_SIZE = 4_096;
 const verifyingKeys = new BoundedMap<string, Promise<TokenKey | null>>(CACHE_SIZE);
 const signingKeys = new WeakMap<Uint8Array, Promise<TokenKey>>();
 
-/** Imports the key that verifies tokens of `publicKey` (64 hex digits); null if it is no valid key. */
+/** Imports the key that verifies tokens of `publicKey` (64 hex digits); null if it is not a valid key. */
 export function importVerifyingKey(publicKey: string): Promise<TokenKey | null> {
   const key = verifyingKeys.get(publicKey) ?? importKey(hexToBytes(publicKey)).catch(() => null);
   // Set again at each use, so that the least recently used key is dropped first.

@@ -18,9 +18,9 @@ export interface DeviceIdentity {
 const RENEW_AFTER_MS = limits.tokenLifetimeMs - 60_000;
 
 /**
- * Creates a source of tokens with one scope each, so that a leaked token allows one scope only. A token
- * is used for four minutes, because the relay caches verified tokens; with `once` it is new and not used
- * again.
+ * Creates a source of tokens that have one scope each, so that a leaked token allows one scope only. A
+ * token is reused for four minutes, because the relay caches verified tokens; with `once` it is new and
+ * used only once.
  */
 export function createTokenSource(
   identity: DeviceIdentity,

@@ -32,7 +32,7 @@ export interface TokenClaims {
   readonly jti: string;
 }
 
-/** Every reason for which a token is refused. */
+/** The codes with which a token is refused. */
 export type TokenCode = Extract<
   Code,
   "auth.malformed_token" | "auth.expired_token" | "auth.verification_failed"
@@ -65,7 +65,7 @@ export async function mintToken(options: MintTokenOptions): Promise<string> {
   return token.sign(await importSigningKey(options.secretKey));
 }
 
-/** Reads the device and agent of a token without verifying it, to find the key that verifies it. */
+/** Reads the device and the agent of a token without verifying it, to find the key that verifies it. */
 export function peekToken(
   text: string,
 ): { readonly ok: true; readonly deviceId: string; readonly agentId: string } | TokenRefusal {
@@ -77,10 +77,10 @@ export function peekToken(
 type CheckedToken = { readonly ok: true; readonly claims: TokenClaims } | TokenRefusal;
 
 /**
- * Checks the claims of a token with the verifier's did:key and its clock (ms), but not its signature, so
- * that a token which no key can make valid costs no search for its key. Refused with
- * `auth.malformed_token` (form, type, algorithm, `iss` other than `sub`, lifetime over 300 s, issued more
- * than 300 s from now), `auth.verification_failed` (audience) or `auth.expired_token`.
+ * Checks the claims of a token against the verifier's did:key and its clock (ms), but not the signature, so
+ * that no key is looked up for a token that cannot be valid. Refused with `auth.malformed_token` (form,
+ * type, algorithm, `iss` other than `sub`, lifetime over 300 s, issued more than 300 s from now),
+ * `auth.verification_failed` (audience) or `auth.expired_token`.
  */
 export function checkTokenClaims(
   text: string,
@@ -91,7 +91,7 @@ export function checkTokenClaims(
   const { aud, iat, exp, sub, scope, jti } = token.claims;
   if (aud !== expected.audience) return refusal("auth.verification_failed");
   if (exp <= Math.floor(expected.now / 1_000)) return refusal("auth.expired_token");
-  // `maxTokenAge` of jose refuses tokens of a clock that is one second ahead.
+  // jose's `maxTokenAge` would refuse tokens from a clock that is one second fast.
   const skewMs = Math.abs(expected.now - iat * 1_000);
   if (skewMs > limits.clockSkewMs || (exp - iat) * 1_000 > limits.tokenLifetimeMs) {
     return refusal("auth.malformed_token");

@@ -15,7 +15,7 @@ export type Delivery =
   | { readonly kind: "unreachable" }
   | { readonly kind: "unknown" };
 
-/** What a delivery result means for the message. */
+/** The consequence of a delivery result for the message. */
 export type DeliveryOutcome =
   | "accepted"
   | "pending"

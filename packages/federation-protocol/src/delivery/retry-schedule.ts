@@ -9,9 +9,9 @@ export interface RetrySchedule {
   readonly pauses: readonly number[];
   /** The maximum age of a forward that is accepted. */
   readonly lifetimeMs: number;
-  /** How long after the last attempt a copy may still be accepted. */
+  /** The time after the last attempt beyond which no copy is accepted any more. */
   readonly settleDownMs: number;
-  /** How long the hold of a completed task waits for its settlement. */
+  /** The time that the hold of a completed task waits for its settlement. */
   readonly holdMs: number;
 }
 

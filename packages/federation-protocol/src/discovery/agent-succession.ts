@@ -14,9 +14,9 @@ type Claim = Pick<RemoteAgent, "agent_id" | "public_key" | "succession">;
 type Records = readonly Readonly<Record<string, unknown>>[];
 
 /**
- * How well an entry proves its agent's key. Only a version 8 id can prove a key: `proven` if the id is
- * derived from the key itself or a chain of records leads to it, `refuted` if the chain does not lead to
- * it, `unproven` if the key is a later one and there is no chain.
+ * The degree to which an entry proves its agent's key. Only a version 8 id can prove a key: `proven` if the
+ * id is derived from the key itself or a chain of records leads to it, `refuted` if the chain does not lead
+ * to it, `unproven` if the key is a later one and there is no chain.
  */
 export type KeyProof = "none" | "proven" | "unproven" | "refuted";
 

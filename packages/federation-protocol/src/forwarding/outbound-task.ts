@@ -96,9 +96,8 @@ export function beginForward(
 /**
  * Applies the result of an attempt; `before` is the task as it was when the attempt began. A task is
  * `refused` only if the peer certainly does not have it. One that may have arrived waits for its result or
- * its expiry, because a second executor would have to be paid as well. `forward.id_taken` is certain even
- * then: while the id belongs to another party, the peer cannot have accepted any copy and will not accept
- * one.
+ * its expiry, because a second executor would be paid as well. `forward.id_taken` is certain even then:
+ * while the id belongs to another party, the peer cannot have accepted any copy and will not accept one.
  */
 export function endForward(
   task: OutboundTask,

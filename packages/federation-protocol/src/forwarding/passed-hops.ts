@@ -10,7 +10,7 @@ import { listRelays } from "../discovery/route.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import type { TaskForward } from "../messages/task.ts";
 
-/** What the receiver knows about the relays that a forward's path names. */
+/** The receiver's view of the relays that a forward's path names. */
 export interface HopContext {
   /** The relay that signed the request. */
   readonly from: string;

@@ -7,8 +7,8 @@ export interface EndableTask {
 }
 
 /**
- * What ends a task: a receipt delivered to this relay, alone or nested, or a peer, by its verified result
- * or its consent to a cancellation. Expiry needs no permission.
+ * The cause of a task's end: a receipt delivered to this relay, alone or nested, or a peer, by its verified
+ * result or its consent to a cancellation. Expiry needs no permission.
  */
 export type EndedBy =
   | {

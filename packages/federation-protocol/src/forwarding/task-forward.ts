@@ -55,7 +55,7 @@ export function createTaskForward(
   );
 }
 
-/** What the receiving relay knows about a forwarded task. */
+/** The receiving relay's view of a forwarded task. */
 export interface ForwardContext {
   /** The relay that signed the request. */
   readonly from: string;

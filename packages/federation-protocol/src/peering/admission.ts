@@ -15,7 +15,7 @@ export interface AdmissionPolicy {
   readonly maxPeers: number;
 }
 
-/** What this relay knows about a relay that proposes to peer. */
+/** This relay's record of a relay that proposes to peer. */
 export interface AdmissionInput {
   readonly self: { readonly relayId: string; readonly publicKey: string };
   /** The record of this relay id, including that of a removed peer, because an id stays bound to its key. */

@@ -44,7 +44,7 @@ export function createSettlementForward(
   );
 }
 
-/** What the receiving relay knows about a settlement. */
+/** The receiving relay's view of a settlement. */
 export interface SettlementContext {
   /** The relay that signed the request. */
   readonly from: string;

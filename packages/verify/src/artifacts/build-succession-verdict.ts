@@ -40,7 +40,8 @@ const checkNames: Readonly<Record<KeyChainRefusal, keyof typeof checkLevels>> = 
 
 /**
  * Builds the verdict on the keys of an agent or a relay; the caller may name any key of the chain. A chain
- * that does not begin with the first key of its agent's id is only that of an owner whom the caller named.
+ * that does not begin with the key that its agent's id is derived from counts only for an owner whom the
+ * caller named.
  */
 export function buildSuccessionVerdict(
   kind: "succession" | "relay_succession",

@@ -36,21 +36,21 @@ export function checkCredential(credential: object, options: TimedOptions): Verd
 
 function getIssuerKey(credential: object, { publicKey: namedKeys }: TimedOptions): SignerKey {
   const { issuer, validFrom, validUntil } = credential as Partial<VerifiableCredential>;
-  // A relay's credentials are valid for an hour, so one of a former key that is valid for longer was made
-  // later, or by a thief.
+  // A relay's credentials are valid for an hour, so one that is signed with a former key and valid for
+  // longer was made later, or by a thief.
   const lastIssue = parseTime(validUntil) - CREDENTIAL_LIMITS.defaultValidityMs;
   const signedAt = Math.max(parseTime(validFrom), lastIssue);
   return { key: parseDidKey(issuer), namedKeys, signer: { signedAt } };
 }
 
-/** Returns a time in ms; NaN for anything but a time, in a malformed credential. */
+/** Returns a time in ms; NaN for any other value, which a malformed credential may contain. */
 function parseTime(value: unknown): number {
   return typeof value === "string" ? Date.parse(value) : Number.NaN;
 }
 
 /**
- * Verifies a presentation, signed by its holder, and its credentials. They may be of any issuers, but the
- * level `nested` is that of named ones alone: a holder can invent an issuer.
+ * Verifies a presentation, signed by its holder, and its credentials. These may have any issuers, but only
+ * credentials of named issuers pass the level `nested`, because a holder can invent an issuer.
  */
 export function checkPresentation(presentation: object, options: TimedOptions): Verdict {
   const { holder, verifiableCredential: credentials = [] } =
@@ -60,7 +60,7 @@ export function checkPresentation(presentation: object, options: TimedOptions): 
   const nested = result.nested.map((inner, index) => {
     const issuerKey = getIssuerKey(credentials[index] ?? {}, { ...options, publicKey: namedKeys });
     const bound = buildVerdict("credential", inner, checkLevels, issuerKey);
-    // An issuer that was not named may be any, but a named key that has ended may have been stolen.
+    // An issuer need not be named, but a named key that has ended may have been stolen.
     return bound.code === "artifact.key_unbound"
       ? buildVerdict("credential", inner, checkLevels)
       : bound;

@@ -21,9 +21,9 @@ const checkLevels: CheckLevels = {
 };
 
 /**
- * Verifies a delegation token. If keys are named, the first issuer's must be among them, and so must that
- * of each later issuer whose id was not derived from it: a token states its issuers' keys itself, so a
- * thief can sign the next link as its delegate, with a key of its own.
+ * Verifies a delegation token. If keys are named, they must include the first issuer's key and the key of
+ * each later issuer whose id is not derived from it. A token itself states the keys of its issuers, so a
+ * thief could sign the next link as the delegate with a key of its own.
  */
 export function checkDelegationToken(value: object, { now, publicKey }: TimedOptions): Verdict {
   const chain = parseDelegationChain(value) ?? [];
@@ -40,7 +40,7 @@ export function checkDelegationToken(value: object, { now, publicKey }: TimedOpt
   });
 }
 
-/** Returns the first issuer's key; null if the key of a later issuer is not known to be its own. */
+/** Returns the first issuer's key; null if the key of a later issuer is not known to belong to it. */
 function findBoundRootKey(chain: readonly DelegationToken[], named: NamedKeys = []): string | null {
   const areBound = chain
     .slice(0, -1)

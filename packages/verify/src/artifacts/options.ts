@@ -9,10 +9,9 @@ export interface VerifyOptions {
    */
   readonly now?: number | undefined;
   /**
-   * The key or keys of which one must have signed: the agent's, the issuer's, the holder's or, for a
-   * bundle, a settlement record and an attestation, the relay's. A text is 64 hex digits or a did:key,
-   * alone or with its owner (`parseNamedKey`). A key with an owner counts only in that role, and for that
-   * id.
+   * The keys, one of which must have signed: a key of the agent, the issuer, the holder or, for a bundle, a
+   * settlement record and an attestation, of the relay. A text is 64 hex digits or a did:key, alone or with
+   * its owner (`parseNamedKey`). A key with an owner counts only in that role, and for that id.
    */
   readonly publicKey?: NamedKeys | undefined;
   /**
@@ -23,23 +22,27 @@ export interface VerifyOptions {
   /** The task that a receipt, an attestation or a bundle must be about. */
   readonly taskId?: string | undefined;
   /**
-   * The transparency log that must hold the artifact, and its witnesses. A bundle contains its proofs; those
-   * of any other artifact are in a file, which `verifyLogProof` demands, not `verifyArtifact`.
+   * The transparency log that must contain the artifact, and its witnesses. A bundle contains its proofs.
+   * The proof of any other artifact is in a separate file, which `verifyLogProof` requires but
+   * `verifyArtifact` does not.
    */
   readonly log?: LogOptions | undefined;
 }
 
 /** The keys of a transparency log that the verifier trusts. */
 export interface LogOptions {
-  /** The key of the log; with it the artifact must be in that log. */
+  /** The key of the log; if given, the artifact must be in that log. */
   readonly logKey?: VerifierKey | undefined;
   /** The witnesses whose cosignatures count. */
   readonly witnesses?: readonly VerifierKey[] | undefined;
-  /** The number of witnesses that must have cosigned; 1 by default where witnesses are named, and at least. */
+  /**
+   * The number of witnesses that must have cosigned; if witnesses are named, at least 1, which is also the
+   * default.
+   */
   readonly quorum?: number | undefined;
 }
 
-/** The options for kinds that expire. */
+/** The options for kinds of artifacts that expire. */
 export interface TimedOptions extends VerifyOptions {
   readonly now: number;
 }

@@ -37,7 +37,7 @@ export function checkNamedReceipt(value: object, options: VerifyOptions): Verdic
   const listKeys = (id: string | undefined) => listKeysFor(named ?? [], { role: "agent", id });
   const findKeys = ({ agent_id, public_key }: ExecutionReceipt) => {
     const keys = listKeys(agent_id).filter((key) => key === (public_key ?? key));
-    // A nested receipt under another key is still what the holder of that key signed.
+    // A nested receipt under any other key still shows what the holder of that key signed.
     return keys.length === 0 ? undefined : keys;
   };
   const { agent_id: id } = value as Partial<ExecutionReceipt>;
@@ -62,7 +62,7 @@ export function checkReceipt(
   if (!bound.outer || (code !== "receipt.signature_invalid" && code !== "receipt.key_missing")) {
     return toVerdict(verdict, bound);
   }
-  // A changed receipt has another fault than an intact one by a key that is not known to be the agent's.
+  // Distinguishes a changed receipt from an intact one whose key is not known to be the agent's.
   const own = verifyReceipt(receipt, { ...options, publicKey: undefined, findKeys: undefined });
   if (own.code === "receipt.signature_invalid") return toVerdict(own, undefined);
   if (own.code === "receipt.key_missing" || code === "receipt.key_missing") {
@@ -74,7 +74,7 @@ export function checkReceipt(
   return toVerdict({ ...verdict, checks: [...checks, { name: "signature", ok: true }] }, undefined);
 }
 
-/** Whether the signature was verified with keys that are known to be the agent's. */
+/** Whether the signatures were verified with keys that are known to be the agents'. */
 interface KeyBindings {
   readonly outer: boolean;
   readonly isInnerBound: (inner: ReceiptVerdict) => boolean;
@@ -87,8 +87,8 @@ function toVerdict(verdict: ReceiptVerdict, bound: KeyBindings | undefined): Ver
   const isSigned = verdict.checks.some(({ name, ok }) => name === "signature" && ok);
   // Without a key of the agent there is nothing to bind to; without any key, nothing is signed.
   const named: NamedCheckResult[] = verdict.checks
-    // Work at the right time is not proof of work for this task; only a relay can state that.
-    // And few hops are no proof of the receipts in them.
+    // Work at the right time is not proof of work for this task, which only a relay can state, and a low
+    // number of hops does not prove the receipts in them.
     .filter(({ name, ok }) => !ok || (name !== "nested_span" && name !== "hops"))
     .map((check) =>
       check.name === "key" && !check.ok && bound?.outer === true
@@ -108,8 +108,8 @@ function toVerdict(verdict: ReceiptVerdict, bound: KeyBindings | undefined): Ver
 }
 
 /**
- * Returns whether a receipt and all receipts nested in it are valid and within the time of the work
- * around them.
+ * Returns whether a receipt and all receipts nested in it are valid, each within the time span of its
+ * parent.
  */
 function isFullyValid({ valid, checks }: Verdict): boolean {
   return (
@@ -126,10 +126,7 @@ function isFullyBound({ checks, nested }: Verdict): boolean {
 
 const NESTED_OUTSIDE_CODE = "receipt.nested_outside";
 
-/**
- * Returns the code of the worst nested receipt: refused ones come before those outside the time
- * span.
- */
+/** Returns the code of the worst nested receipt: a refusal is worse than a time span outside the parent's. */
 function getNestedCode(nested: readonly Verdict[]): string {
   const isOnlyOutside = ({ valid, checks }: Verdict) =>
     valid &&

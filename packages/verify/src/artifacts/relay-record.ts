@@ -23,10 +23,7 @@ const settlementLevels: CheckLevels = {
   settled: "settled",
 };
 
-/**
- * Verifies a settlement record, signed by the key of its issuer's did:key or a later one of the
- * relay.
- */
+/** Verifies a settlement record, signed with the key in its issuer's did:key or a later key of that relay. */
 export function checkSettlement(record: object, options: VerifyOptions): Verdict {
   const { publicKey } = options;
   const { issuer, settled_at: signedAt } = record as Partial<SettlementRecord>;
@@ -40,7 +37,7 @@ export function checkSettlement(record: object, options: VerifyOptions): Verdict
   return buildVerdict("settlement", found, settlementLevels, {
     key,
     namedKeys: publicKey,
-    // The issuer is the key of that time, whichever later key signs the record for a reader.
+    // The issuer is the relay's key at that time, whichever later key signs the record for a reader.
     signer: { role: "relay", signedAt },
   });
 }
@@ -54,9 +51,7 @@ const noShowLevels: CheckLevels = {
   records: "nested",
 };
 
-/**
- * Verifies a no-show record, signed by the key of its issuer's did:key, or all records of a task.
- */
+/** Verifies a no-show record, signed with the key in its issuer's did:key, or all records of a task. */
 export function checkNoShow(value: object, options: VerifyOptions): Verdict {
   const list = getNoShowRecords(value);
   if (list === null) return checkNoShowRecord(value, options);
@@ -115,7 +110,7 @@ export function checkAttestation(value: object, options: VerifyOptions): Verdict
   }));
   const { key, verdict } = verdicts.find((each) => each.verdict.valid) ??
     verdicts[0] ?? { key: null, verdict: verifyAttestation(value, { taskId }) };
-  // Without an expected task or receipt, those checks prove nothing and are left out.
+  // Without an expected task or receipt, these checks prove nothing and are left out.
   const applicable = verdict.checks.filter(
     ({ name }) => name !== "receipt" && (name !== "task" || taskId !== undefined),
   );

@@ -2,9 +2,9 @@ import { flattenChain, isBoundToTask } from "@agent/receipts";
 import type { EvidenceBundle } from "./schema.ts";
 
 /**
- * Returns whether each nested receipt is of a task that, as the relay states, the agent one hop up
- * submitted and the signer did. Undefined without nested receipts, or if the relay does not know
- * some of their tasks and the others match.
+ * Returns whether, for each nested receipt, the relay's record of its task names the agent one hop up as
+ * its submitter and the signer as its executor. Undefined without nested receipts, or if the relay does not
+ * know some of their tasks and the others match.
  */
 export function checkHops({
   receipt,

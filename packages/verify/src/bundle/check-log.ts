@@ -13,9 +13,9 @@ import { listKeyParts, listLoggableParts, type LoggablePart } from "./list-log-e
 import type { BundleLog, EvidenceBundle } from "./schema.ts";
 
 /**
- * Checks the proofs of a bundle that its parts are in the relay's transparency log. Anything invalid
- * refuses. A missing log or entry refuses only if the verifier named the log, which is the way to demand
- * it; otherwise it is a warning. Without a named key, the one that the relay states counts.
+ * Checks the proofs that the parts of a bundle are in the relay's transparency log. An invalid proof is a
+ * refusal. A missing proof or entry is a refusal if the verifier named the log, otherwise a warning.
+ * Without a named log key, the one that the relay states is used.
  */
 export function* checkLog(bundle: EvidenceBundle, options: LogOptions = {}): Iterable<LogCheck> {
   const { log } = bundle;
@@ -49,7 +49,10 @@ type CheckedEntries =
   | { readonly ok: true; readonly held: ReadonlySet<LoggablePart> }
   | { readonly ok: false; readonly code: LogRefusal };
 
-/** Returns the parts that the log holds, or why an entry is invalid, of no part, or not in the log. */
+/**
+ * Returns the parts that the log contains, or the reason why an entry is refused: it is invalid, belongs to
+ * no part or is not in the log.
+ */
 function checkEntries(
   { entries }: BundleLog,
   head: TreeHead,
@@ -62,7 +65,7 @@ function checkEntries(
     const parsed = parseLogEntry(entry);
     if (!parsed.ok) return parsed;
     const part = byHash.get(parsed.entry.artifactHash);
-    // One entry proves a part; to compare further ones would verify the signature of a receipt again for each.
+    // One entry proves a part. Comparing further ones would verify the receipt's signature again for each.
     if (part === undefined || held.has(part) || !part.isHeldBy(entry)) {
       return { ok: false, code: "log.entry_mismatch" };
     }
@@ -73,5 +76,5 @@ function checkEntries(
   return { ok: true, held };
 }
 
-/** Malformed base64 becomes no bytes, which are neither an entry nor a hash. */
+/** Malformed base64 becomes an empty array, which is neither an entry nor a hash. */
 const decode = (text: string) => unlessMalformed(() => fromBase64(text)) ?? new Uint8Array();

@@ -61,7 +61,7 @@ export const RoutingRecordSchema = v.looseObject({
 
 /**
  * Returns whether the stored record is the one that the bundle names and leads to the same choice;
- * undefined if there is none, or if it was made by rules that this version does not know.
+ * undefined if there is none or if it was made by rules that this version does not know.
  */
 export function checkRouting({ routing }: EvidenceBundle): boolean | undefined {
   const { record, record_hash, choice } = routing;

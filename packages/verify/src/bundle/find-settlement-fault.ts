@@ -12,7 +12,7 @@ export function findSettlementFault(
   narrow: NarrowKeys,
 ): ArtifactRefusal | undefined {
   const { task, receipt, settlements, postings } = bundle;
-  // One entry of a log proves a record, however often the bundle lists it.
+  // One log entry proves a record, however often the bundle lists it.
   const ids = new Set(settlements.map(({ settlement_id }) => settlement_id));
   if (ids.size < settlements.length) return "bundle.settlement_mismatch";
   const hash = getReceiptHash(bundle);
@@ -44,7 +44,9 @@ export function findSettlementFault(
 /** The postings of a charge; a release only returns reserved money. */
 const chargeTypes = ["settlement_debit", "settlement_credit", "fee"];
 
-/** A local agent's task is charged to its account; another relay's is paid from its hold. */
+/**
+ * A task of a local agent is charged to the agent's account; a task of another relay is paid from its hold.
+ */
 function sumReceived(postings: readonly Posting[], type: string): bigint {
   return sumAmounts(postings.filter((posting) => posting.type === type && posting.amount > 0));
 }

@@ -3,8 +3,8 @@ import { findKeyFault, type KeyFault, type NamedKeys } from "../keys/named-keys.
 import type { EvidenceBundle } from "./schema.ts";
 
 /**
- * Returns every key of a bundle's relay, the one that signed the bundle last; null if the
- * succession records are not the relay's own or do not lead to that key.
+ * Returns all keys of a bundle's relay, the one that signed the bundle last; null if the succession records
+ * belong to another relay or do not lead to that key.
  */
 export function getRelayKeys(
   { relay_id: relayId, relay_succession: steps }: EvidenceBundle,
@@ -16,8 +16,8 @@ export function getRelayKeys(
 }
 
 /**
- * Returns why none of a bundle's relay keys counts for its relay; undefined if one does. A former key
- * whose end the verifier knows cannot lead to the signing key, because it may have been stolen.
+ * Returns why no key of a bundle's relay counts; undefined if one does. A former key whose end the verifier
+ * knows cannot vouch for the signing key, because it may have been stolen.
  */
 export function findRelayKeyFault(
   bundle: EvidenceBundle,
@@ -35,7 +35,7 @@ export function findRelayKeyFault(
   return isLedTo ? undefined : fault;
 }
 
-/** Returns the latest time that a bundle states; it cannot have been signed before. */
+/** Returns the latest time in a bundle; the bundle cannot have been signed earlier. */
 function getLatestTime({ created_at, attestation, settlements }: EvidenceBundle): number {
   const settled = settlements.map(({ settled_at }) => settled_at);
   return Math.max(created_at, attestation.received_at, attestation.attested_at, ...settled);

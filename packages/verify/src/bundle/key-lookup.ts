@@ -27,12 +27,12 @@ function isHistoryValid({ agent_id: agentId, keys, chain }: Signer): boolean {
 /** Returns the keys that count for a receipt. */
 export type KeyLookup = (receipt: ExecutionReceipt) => readonly string[];
 
-/** Accepts every key that the agent ever had. */
+/** Returns a lookup that accepts every key that the agent ever had. */
 export function createAnyKeyLookup(signers: readonly Signer[]): KeyLookup {
   return (signed) => sortKeys(signed, listAgentKeys(signers, signed.agent_id));
 }
 
-/** Accepts the keys of the agent by the rule by which relays accept receipts. */
+/** Returns a lookup that accepts the agent's keys by the rule that relays apply to receipts. */
 export function createValidKeyLookup({
   signers,
   task,
@@ -51,8 +51,8 @@ export function createValidKeyLookup({
 }
 
 /**
- * Sorts keys by how likely they signed a receipt: those of the device that it names, then the agent's
- * own, the newest first, then those of other devices.
+ * Sorts keys by how likely they signed a receipt: first those of the device that it names, then the agent's
+ * own, newest first, then those of other devices.
  */
 function sortKeys(
   { device_id: named }: ExecutionReceipt,

@@ -13,17 +13,17 @@ import { getReceiptHash } from "./get-receipt-hash.ts";
 import { listAgentKeys } from "./key-lookup.ts";
 import type { EvidenceBundle, Signer } from "./schema.ts";
 
-/** A part of a bundle that a log can hold. */
+/** A part of a bundle that a log can contain. */
 export interface LoggablePart {
-  /** Whether the log must hold it before the bundle counts as logged. */
+  /** Whether the log must contain it before the bundle counts as logged. */
   readonly isNeeded: boolean;
   /** The hash of its artifact, 64 lower-case hex digits, by which entries are found. */
   readonly artifactHash: string;
-  /** Returns whether an entry is one of the part; its time does not count. */
+  /** Returns whether an entry is of this part, whatever its time. */
   readonly isHeldBy: (entry: Uint8Array) => boolean;
 }
 
-/** The members of a bundle whose parts a log can hold. */
+/** The members of a bundle whose parts a log can contain. */
 export type LoggableEvidence = Pick<
   EvidenceBundle,
   | "task"
@@ -39,15 +39,15 @@ export type LoggableEvidence = Pick<
 /** Returns whether a key, as 64 lower-case hex digits, signed a receipt. */
 export type IsSignedBy = (receipt: ExecutionReceipt, publicKey: string) => boolean;
 
-/** A log alone knows the time of its entries. */
+/** Only the log knows the times of its entries. */
 const untimed = { time: 0 };
 
 const isSigned: IsSignedBy = (receipt, publicKey) => verifyJson(receipt, hexToBytes(publicKey));
 
 /**
- * Lists the parts of a bundle that the relay's log can hold, apart from the keys of its signers. A
- * signature is checked only for an entry that names its key, because an agent can have many keys and a
- * receipt many others inside. A relay that verified them before it logged them passes its own `isSignedBy`.
+ * Lists the parts of a bundle that the relay's log can contain, except the keys of its signers. A signature
+ * is checked only for an entry that names its key, because an agent can have many keys and a receipt many
+ * nested ones. A relay that verified the signatures before it logged them passes its own `isSignedBy`.
  */
 export function listLoggableParts(
   bundle: LoggableEvidence,
@@ -67,7 +67,7 @@ export function listLoggableParts(
     ...settlements.map((record) => need(entryOf.settlement(record, untimed))),
     ...listOutcomeParts(bundle),
     ...listCredentialParts(bundle),
-    // The same receipt may be inside several times.
+    // The same receipt may be nested several times.
     ...[...new Map(nested.map((each) => [hashReceipt(each), each]))].map(([artifactHash, each]) => {
       const facts = { ref: each.relay_task_id ?? each.task_id, artifactHash };
       return { isNeeded: false, ...buildReceiptPart(facts, each, { findKey, isSignedBy }) };
@@ -76,7 +76,7 @@ export function listLoggableParts(
   ];
 }
 
-/** Lists the keys of signers, whose beginnings a log can hold. */
+/** Lists the keys of signers; a log can record when each of them came into force. */
 export function listKeyParts(signers: readonly Signer[]): LoggablePart[] {
   return signers
     .flatMap(({ agent_id, keys, devices }) => [

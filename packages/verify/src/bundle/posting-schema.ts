@@ -24,8 +24,8 @@ export interface Posting {
 }
 
 /**
- * Returns whether every amount is a whole number of micro-units below 2^53. Others are refused, not
- * rounded: beside a large amount, a small one would be lost in the sum.
+ * Returns whether every amount is an integer of micro-units below 2^53. Other amounts are refused, not
+ * rounded: a small amount would be lost when added to a large one.
  */
 export function areAmountsExact(postings: readonly Posting[]): boolean {
   return postings.every(({ amount }) => {
@@ -34,7 +34,9 @@ export function areAmountsExact(postings: readonly Posting[]): boolean {
   });
 }
 
-/** Returns an exact amount in micro-units, of which any number can be added without a rest. */
+/**
+ * Returns an exact amount in micro-units as a bigint, so that any number of them can be added without loss.
+ */
 export function toMicroUnits(amount: number): bigint {
   return BigInt(Math.round(amount * MICRO));
 }

@@ -20,8 +20,8 @@ import { type Posting, PostingSchema } from "./posting-schema.ts";
 export const BUNDLE_SPEC = "agent/evidence@1.0";
 
 /**
- * The levels to which a bundle may be nested. A receipt or a succession record may have the 64 levels of
- * a request, and a bundle adds up to four around it.
+ * The maximum nesting depth of a bundle. A receipt or a succession record may have the 64 levels of a
+ * request, and a bundle adds up to four around it.
  */
 export const BUNDLE_LEVELS = 72;
 
@@ -37,8 +37,8 @@ const looseObjectOf = <Rules extends v.ObjectEntries>(rules: Rules) =>
 const listOf = <Item extends v.GenericSchema>(item: Item) => v.array(item, "must be an array");
 
 /**
- * The time in which a key was an agent's, by the relay's clock; `valid_until` is null while it is
- * in use.
+ * The time during which a key was an agent's, by the relay's clock; `valid_until` is null while it is in
+ * use.
  */
 const keyMembers = { public_key: hex32, valid_from: time, valid_until: v.nullable(time) };
 
@@ -50,7 +50,8 @@ const bundleRules = {
     string,
     v.check((did) => parseDidKey(did) !== null, "must be the did:key of an Ed25519 key"),
   ),
-  // Only if the relay had another key before: the steps to that of `issuer`, oldest first.
+  // Only if the relay had another key before: the succession records that lead to the key of `issuer`,
+  // oldest first.
   relay_succession: v.optional(listOf(object)),
   created_at: time,
   task: looseObjectOf({
@@ -87,15 +88,15 @@ const bundleRules = {
     ),
   ),
   attestation: RelayAttestationSchema,
-  // Only if an agent of another relay did the task.
+  // Only if an agent of another relay executed the task.
   peer: v.optional(
     looseObjectOf({ relay_id: uuid, public_key: hex32, attestation: RelayAttestationSchema }),
   ),
   settlements: listOf(SettlementRecordSchema),
-  // Only if an earlier executor let its claim end.
+  // Only if an earlier executor let its claim expire.
   no_shows: v.optional(listOf(NoShowRecordSchema)),
   postings: listOf(PostingSchema),
-  // Only if the submitter asked for an inspection before payment.
+  // Only if the submitter requested an inspection before payment.
   inspection: v.optional(InspectionSchema),
   credential: v.nullable(object),
   // Only if the relay keeps a transparency log.
@@ -115,8 +116,8 @@ const bundleRules = {
 export const BundleSchema = looseObjectOf(bundleRules);
 
 /**
- * The time in which a key was an agent's: in ms by the relay's clock, `valid_until` null while it
- * is in use.
+ * The time during which a key was an agent's, in ms by the relay's clock; `valid_until` is null while it is
+ * in use.
  */
 export interface KeyRecord {
   readonly public_key: string;
@@ -162,7 +163,7 @@ export interface EvidenceBundle extends Pick<
      * SHA-256 of the canonical JSON of the inputs of the choice; absent if they were not stored.
      */
     readonly record_hash?: string;
-    /** The inputs of the choice, only in copies for readers who may see them. */
+    /** The inputs of the choice, only in copies for readers who are allowed to see them. */
     readonly record?: RoutingRecord;
     /** The possible executors in order, with their prices. */
     readonly executors: readonly { readonly agent_id: string; readonly price: number }[];
@@ -176,11 +177,11 @@ export interface EvidenceBundle extends Pick<
   /** The relay of the executor, if it is another one. */
   readonly peer?: Peer;
   readonly settlements: readonly SettlementRecord[];
-  /** Earlier executors that let their claims end; absent if there is none. */
+  /** Earlier executors that let their claims expire; absent if there is none. */
   readonly no_shows?: readonly NoShowRecord[];
   /** One transaction, whose amounts sum to zero; empty for a free task. */
   readonly postings: readonly Posting[];
-  /** The inspection before payment; absent if the submitter did not ask for one. */
+  /** The inspection before payment; absent if the submitter did not request one. */
   readonly inspection?: BundleInspection;
   readonly credential: VerifiableCredential | null;
   /** The proofs that the relay's transparency log holds the parts of the bundle. */
@@ -207,8 +208,9 @@ export interface Erasure {
 }
 
 /**
- * The submitter and the executor of a task in the relay's records. Both are null if the nested
- * receipt matches neither and is not the task's own, because participants must not learn them.
+ * The submitter and the executor of a task in the relay's records. Both are null if neither matches the
+ * nested receipt and they differ from those of the bundle's own task, because its participants must not
+ * learn them.
  */
 export interface NestedTask {
   readonly task_id: string;

@@ -40,9 +40,9 @@ export interface BundleSigner {
 }
 
 /**
- * Builds the bundle of a finished task, with the relay's attestation of its receipt and its
- * signature over all other members. Throws CanonicalJsonError if a part has no canonical JSON or is
- * deeper than a request to the relay may be.
+ * Builds the bundle of a finished task, with the relay's attestation of its receipt and its signature over
+ * all other members. Throws CanonicalJsonError if a part has no canonical JSON or is nested deeper than a
+ * request may be.
  */
 export function signBundle(evidence: Evidence, relay: BundleSigner): EvidenceBundle {
   const { relayId, publicKey, secretKey, succession = [], now } = relay;
@@ -71,7 +71,7 @@ export function signBundle(evidence: Evidence, relay: BundleSigner): EvidenceBun
   return signJson(body, secretKey, BUNDLE_LEVELS);
 }
 
-/** Returns the only text of a bundle, to be stored and sent byte for byte. */
+/** Returns the only valid text of a bundle, which must be stored and sent byte for byte. */
 export function formatBundle(bundle: EvidenceBundle): string {
   return canonicalize(bundle, BUNDLE_LEVELS);
 }

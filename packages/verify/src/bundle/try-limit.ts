@@ -8,10 +8,13 @@ import {
 import { getIssuerKey, listSigningKeys } from "@agent/receipts";
 import type { KeyLookup } from "./key-lookup.ts";
 
-/** The keys that are tried under one limit; a signature that only one key can have made needs no try. */
+/**
+ * The maximum number of keys tried under one limit. A signature that only one key can have made needs no
+ * try.
+ */
 const MAX_KEY_TRIES = 4_096;
 
-/** A longer text takes longer to verify, so it counts as one try for each begun 64 KiB. */
+/** A long text takes longer to verify, so each 64 KiB of it, rounded up, count as one try. */
 const TRY_LENGTH = 65_536;
 
 /** A part of a bundle with its signature. */
@@ -19,13 +22,16 @@ interface Signed {
   readonly signature: string;
 }
 
-/** Returns the only one of the keys that can have signed; none of them signed if it did not. */
+/**
+ * Returns at most one of the keys, the one that may have signed. If that key did not sign, none of the keys
+ * did.
+ */
 export type NarrowKeys = (signed: Signed, keys: readonly string[]) => readonly string[];
 
 /**
- * Returns a function that narrows keys to the one that signed. Without it, a small file with many signatures
- * that name no key, of a signer with many keys, would take minutes to verify. A part for which no tries are
- * left counts as signed by none of the keys. All parts that one function narrows share its tries.
+ * Returns a function that narrows keys to the one that signed. Without a limit, a small file with many
+ * signatures that name no key, of a signer with many keys, would take minutes to verify. Once no tries are
+ * left, a part counts as signed by none of the keys. All parts that one function narrows share its tries.
  */
 export function createTryLimit(): NarrowKeys {
   const known = new Map<Signed, SignatureTrial>();
@@ -48,7 +54,7 @@ export function createTryLimit(): NarrowKeys {
     if (trial === undefined) return keys.slice(0, 1);
     known.set(signed, trial);
     const signing = keys.find((key) => isSignedBy(trial, key));
-    // One key that did not sign leads to the same refusal as all of them.
+    // A single key that did not sign leads to the same refusal as all of them.
     return signing === undefined ? keys.slice(0, 1) : [signing];
   };
 }
@@ -62,7 +68,9 @@ export function narrowLookup(listKeys: KeyLookup, narrow: NarrowKeys): KeyLookup
   };
 }
 
-/** Narrows a relay's keys to the issuer of a record and the one that signed it; only the latter costs tries. */
+/**
+ * Narrows a relay's keys to the issuer of a record and the key that signed it; only the latter costs tries.
+ */
 export function narrowRelayKeys(
   record: Signed & { readonly issuer: string },
   relayKeys: readonly string[],

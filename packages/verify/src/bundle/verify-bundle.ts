@@ -28,9 +28,9 @@ import { BUNDLE_LEVELS, type EvidenceBundle } from "./schema.ts";
 import { findSettlementFault } from "./find-settlement-fault.ts";
 
 /**
- * Verifies the evidence of a task, given as a value or as its text (docs/verifying.md): the relay's
- * signature over all of it, then every part by its own. A text that is not canonical JSON is
- * refused (`bundle.not_canonical`). Without `publicKey` any relay may have signed.
+ * Verifies the evidence of a task, given as a value or as its text (docs/verifying.md): first the relay's
+ * signature over the whole bundle, then each part by its own signature. A text that is not canonical JSON
+ * is refused (`bundle.not_canonical`). Without `publicKey` any relay may have signed.
  */
 export function verifyBundle(input: unknown, options: VerifyOptions = {}): Verdict {
   const read = parseBundle(input);
@@ -74,7 +74,8 @@ function* checkParts(
     yield checkReceiptPart(bundle);
     yield checkHopPart(bundle);
   } else {
-    // Without its texts it differs from the signed one, but its members are those of a receipt.
+    // A receipt whose texts were erased differs from the signed one, but must still have the members of a
+    // receipt.
     const receiptFault = parseReceipt(bundle.receipt);
     if (!receiptFault.ok) yield buildRefusal("well_formed", receiptFault.code);
   }
@@ -104,7 +105,7 @@ function* checkParts(
   if (bundle.erased !== undefined) yield buildRefusal("hashes_match", "bundle.erased");
 }
 
-/** Verifies the same relay's records of earlier executors of the task. */
+/** Verifies the no-show records of earlier executors of the task, which must be of the same relay. */
 function findNoShowFault(
   { no_shows = [], task }: EvidenceBundle,
   relayKeys: readonly string[],
@@ -125,7 +126,7 @@ function findNoShowFault(
  */
 function checkReceiptPart(bundle: EvidenceBundle): CheckPart {
   const { receipt, signers, task, attestation } = bundle;
-  // Of its own, so that an executor cannot make evidence invalid by the receipts that it adds.
+  // A separate limit, so that an executor cannot invalidate evidence by the receipts that it nests.
   const narrow = createTryLimit();
   const checkWith = (listKeys: KeyLookup) => {
     const findKeys = narrowLookup(listKeys, narrow);
@@ -146,7 +147,7 @@ function checkReceiptPart(bundle: EvidenceBundle): CheckPart {
   return { checks: [...historic.checks, ...checks], nested: historic, code };
 }
 
-/** Only a warning, because the nested receipts of an executor do not undo its own work. */
+/** Only a warning, because an executor's nested receipts do not undo its own work. */
 function checkHopPart(bundle: EvidenceBundle): CheckPart {
   const isMatching = checkHops(bundle);
   if (isMatching === undefined) return { checks: [] };
@@ -156,7 +157,7 @@ function checkHopPart(bundle: EvidenceBundle): CheckPart {
 }
 
 /**
- * Verified at the start of its validity, because it expires within the hour and the evidence does
+ * Verified at the start of its validity, because the credential expires within the hour but evidence does
  * not.
  */
 function checkCredentialPart(
@@ -173,14 +174,14 @@ function checkCredentialPart(
     : { ...buildRefusal("nested", "bundle.credential_foreign"), nested: checked };
 }
 
-/** Only of the credential it is known that it is an object; one without a start is malformed. */
+/** The credential is only known to be an object; one without a start is malformed. */
 function parseStart({ validFrom }: { readonly validFrom: unknown }): number {
   return typeof validFrom === "string" ? Date.parse(validFrom) : Number.NaN;
 }
 
 /**
- * Verifies the attestation of the signing relay and, for a task done at another relay, that of the
- * other one as well.
+ * Verifies the attestation of the signing relay and, for a task executed at another relay, that relay's as
+ * well.
  */
 function checkAttestedPart(bundle: EvidenceBundle, relayKey: string): CheckPart {
   const { relay_id, task, attestation, peer } = bundle;

@@ -40,7 +40,7 @@ export function describeLedger(ledger: Ledger): Claim {
       `states, unsigned: goal ${toPrintable(goal_id)} of agent ${agent_id} is ${status}, with ${steps.length} steps, begun ${formatTime(started_at)}${end}`,
       ...formatSubcontractors(ledger),
     ],
-    // Only its timeline is signed, which names no agent.
+    // Only the timeline is signed, and it names no agent.
     signer: ledger.signature === undefined ? null : "its author",
     key: null,
   };
@@ -48,7 +48,7 @@ export function describeLedger(ledger: Ledger): Claim {
 
 const MAX_LISTED = 10;
 
-/** Lists the receipts of others that a ledger names. Anyone can change this list, and the signature stays valid. */
+/** Lists the receipts of others that a ledger names. This list is unsigned: anyone can change it. */
 function formatSubcontractors({ delegation_receipts: receipts = [] }: Ledger): readonly string[] {
   if (receipts.length === 0) return [];
   const listed = receipts
@@ -58,7 +58,7 @@ function formatSubcontractors({ delegation_receipts: receipts = [] }: Ledger): r
   return [`states, unsigned: receipts of others, which are not in it: ${listed.join(", ")}${more}`];
 }
 
-/** Formats what the timeline, which alone is signed, states about the goal. */
+/** Formats the signed timeline's statement about the goal. */
 function formatGoal(timeline: Ledger["timeline"]): string {
   const goal = timeline.find((event) => event.type === "goal_started")?.payload.goal_id;
   const end = timeline.findLast((event) => event.type === "goal_completed")?.payload;
@@ -138,7 +138,7 @@ export function describePresentation(presentation: VerifiablePresentation): Clai
   };
 }
 
-/** A credential may be about another subject than its holder, who then borrows a reputation. */
+/** A credential may be about a subject other than its holder, who then borrows that subject's reputation. */
 function formatPresented(credential: VerifiableCredential, holder: string): string {
   const { issuer, credentialSubject } = credential;
   const subject: unknown = credentialSubject.id;

@@ -1,10 +1,10 @@
-/** The maximum of characters that are shown of an artifact's text. */
+/** The maximum number of characters shown of a text from an artifact. */
 const MAX_PRINTED_LENGTH = 100;
 
 /**
- * Formats a text of an artifact for use in a sentence: it is quoted unless it is a plain
- * identifier, and all but printable ASCII is escaped, so that a signer cannot add a second sentence
- * or move the cursor.
+ * Formats a text from an artifact for use in a sentence: it is quoted unless it is a plain identifier, and
+ * everything but printable ASCII is escaped, so that a signer cannot add a second sentence or move the
+ * cursor.
  */
 export function toPrintable(text: unknown): string {
   if (typeof text !== "string") return "?";

@@ -63,7 +63,7 @@ export function getClaim(
     : claim;
 }
 
-/** The kinds that may hold valid artifacts of signers whose keys the caller did not name. */
+/** Returns whether the artifact may contain valid artifacts of signers whose keys the caller did not name. */
 function isUnboundInside({ kind, checks, nested }: Verdict): boolean {
   return (
     (kind === "receipt" || kind === "presentation") &&

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { FileDigest } from "../result-file.ts";
 
-/** Hashes a file in pieces, because it can be larger than the memory. */
+/** Hashes a file in chunks, because it may not fit into memory. */
 export async function digestFile(path: string): Promise<FileDigest> {
   const hash = createHash("sha256");
   let bytes = 0;

@@ -9,7 +9,7 @@ import { runCommand } from "./run-command.node.ts";
 const manifest = new URL("../../package.json", import.meta.url);
 const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
 
-// 1 would mean that an artifact is refused, and an older Node.js verifies nothing.
+// Exit code 1 would mean that an artifact is refused, but an older Node.js verifies nothing.
 const EXIT_TOO_OLD = 2;
 
 async function main(): Promise<number> {

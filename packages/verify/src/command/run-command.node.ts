@@ -11,7 +11,7 @@ import { buildGeneralRefusal, verifyArtifact } from "../verify-artifact.ts";
 import { parseArguments, type Request, USAGE } from "./parse-arguments.node.ts";
 import { parseTrustFile } from "./trust-file.node.ts";
 
-/** The parts of the machine that the command uses. */
+/** The system functions that the command uses. */
 export interface CommandEnvironment {
   /** Returns the bytes of a file; `-` is the standard input. */
   readonly read: (file: string) => Promise<Uint8Array>;
@@ -45,7 +45,7 @@ export async function runCommand(
       environment.out(`${environment.version}\n`);
       return EXIT_VALID;
     case "refused":
-      // The whole help would hide the fault.
+      // Printing the whole help would hide the error.
       environment.err(`agent-verify: ${request.message}\ntry agent-verify --help\n`);
       return EXIT_UNREADABLE;
     case "verify":
@@ -61,8 +61,7 @@ async function verifyFiles(
 ): Promise<number> {
   const { files, taskId, resultFile, proofFile, log, now = environment.now() } = request;
   const named = await loadExpectedKeys(request, environment);
-  // Without the requested file of keys, artifacts that it would refuse would be reported as
-  // unanchored.
+  // Without the requested trust file, artifacts that it would refuse would be reported as unanchored.
   if (!named.ok) return EXIT_UNREADABLE;
   const relaySuccession = await loadSuccession(request.successionFile, environment);
   if (relaySuccession === null) return EXIT_UNREADABLE;
@@ -82,7 +81,7 @@ async function verifyFiles(
   return worst;
 }
 
-/** A file with all that it is verified with. */
+/** A file with everything that it is verified with. */
 interface FileRequest {
   readonly file: string;
   readonly text: string;
@@ -99,10 +98,10 @@ function verifyText(parts: FileRequest, { out, err }: CommandEnvironment): numbe
   return result.exitCode;
 }
 
-/** A fault of the verifier must not hide its verdicts on the files after this one. */
+/** A failure of the verifier must not hide its verdicts on the files after this one. */
 function describeOrRefuse(parts: FileRequest, err: CommandEnvironment["err"]): FileResult {
   try {
-    // Proofs and checkpoints are no JSON; their text is the artifact.
+    // Proofs and checkpoints are not JSON; their text is the artifact.
     const artifact = parseJsonText(parts.text)?.value ?? parts.text;
     return describeFile(parts, verifyFile(parts, artifact), artifact);
   } catch (error) {
@@ -117,7 +116,7 @@ function verifyFile({ text, digest, proof, options }: FileRequest, artifact: unk
   return verifyLogProof(withFile, artifact, proof, options);
 }
 
-/** The output on a file and its exit code. */
+/** The output for a file, and its exit code. */
 interface FileResult {
   readonly text: string;
   readonly exitCode: number;
@@ -152,8 +151,7 @@ function getExitCode(
 }
 
 /**
- * Replaces `valid` where the exit code is not that of a valid artifact, for readers of `valid`
- * alone.
+ * Replaces `valid` if the exit code is not that of a valid artifact, for readers that look only at `valid`.
  */
 function toJsonVerdict(verdict: Verdict, outcome: Outcome, { allowUnanchored }: VerifyRequest) {
   return outcome === "unanchored" && !allowUnanchored
@@ -196,7 +194,7 @@ async function digestOrNull(
   }
 }
 
-/** Returns undefined without a file, null if it contains no list of steps. */
+/** Returns undefined without a file, null if it does not contain a list of succession records. */
 function isRelaySuccession(steps: readonly unknown[]): boolean {
   return steps.length === 0 || listRelayKeys({ relaySuccession: steps }).length > 0;
 }
@@ -212,7 +210,7 @@ async function loadSuccession(
   const list: unknown = Array.isArray(parsed)
     ? parsed
     : (parsed as { succession?: unknown } | null | undefined)?.succession;
-  // A chain that breaks a rule would end no key, so that a stolen former key would go on counting.
+  // An invalid chain ends no key, so a stolen former key would still count.
   if (Array.isArray(list) && isRelaySuccession(list)) return list;
   environment.err(`agent-verify: ${file}: holds no unbroken succession of a relay's key\n`);
   return null;

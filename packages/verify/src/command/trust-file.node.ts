@@ -2,9 +2,8 @@ import type { NamedKey } from "../keys/named-keys.ts";
 import { NAMED_KEY_FORM, parseNamedKey } from "../keys/parse-named-key.ts";
 
 /**
- * Parses the keys of a trust file: one per line, maybe with its owner (KEY=OWNER); `#` begins
- * a comment. Any other line refuses the whole file, because a key would be missing without
- * notice.
+ * Parses the keys of a trust file: one per line, optionally with its owner (KEY=OWNER); `#` begins a
+ * comment. Any other line refuses the whole file; otherwise a key would be missing without notice.
  */
 export function parseTrustFile(
   text: string,

@@ -6,26 +6,29 @@ import { parseNamedKey } from "./parse-named-key.ts";
 /** The roles in which an owner signs with its key. */
 export type KeyRole = "agent" | "relay";
 
-/** A key that the verifier named, maybe for its owner alone. */
+/** A key that the verifier named, optionally for one owner only. */
 export interface NamedKey {
   /** 64 lower-case hex digits. */
   readonly publicKey: string;
-  /** The only role in which it counts; any without it. */
+  /** The only role in which it counts; absent for any role. */
   readonly role?: KeyRole | undefined;
-  /** The id of the only owner for which it counts; with a role alone, any owner. */
+  /** The id of the only owner that it counts for; absent for any owner in the role. */
   readonly id?: string | undefined;
-  /** The time in ms at which the owner left the key; absent while it is in use. */
+  /** When the owner replaced the key, in ms; absent while it is in use. */
   readonly endedAt?: number | undefined;
 }
 
-/** The keys that a verifier named; a text is one that `parseNamedKey` reads, and any other text is no key. */
+/**
+ * The keys that a verifier named. A text must be in a form that `parseNamedKey` accepts; any other text is
+ * ignored.
+ */
 export type NamedKeys = string | readonly (string | NamedKey)[];
 
-/** The signer that an artifact states. */
+/** The signer that an artifact claims. */
 export interface StatedSigner {
-  /** Absent where agents and relays sign alike. */
+  /** Absent if agents and relays sign alike. */
   readonly role?: KeyRole | undefined;
-  /** Absent where the artifact names its signer by the key alone; anything in a malformed artifact. */
+  /** Absent if the artifact names its signer only by the key; may be any value in a malformed artifact. */
   readonly id?: unknown;
   /** The signer's oldest key, if succession records show it; otherwise the signing key. */
   readonly firstKey?: string | undefined;
@@ -33,7 +36,7 @@ export interface StatedSigner {
   readonly signedAt?: number | undefined;
 }
 
-/** The reasons for which a key does not count for a signer. */
+/** The reasons why a key does not count for a signer. */
 export type KeyFault = "artifact.key_unbound" | "bundle.key_not_in_force";
 
 /** The proof level that fails with each fault. */
@@ -43,9 +46,10 @@ export const KEY_FAULT_LEVELS = {
 } as const satisfies Record<KeyFault, ProofLevelName>;
 
 /**
- * Returns why a signing key does not count for the signer that an artifact states; undefined if it
- * counts. A key that was named for an owner counts for no other one, and a key without an owner for no
- * agent id of version 8 that belongs to another key. A former key counts until five minutes after its end.
+ * Returns why a signing key does not count for the claimed signer of an artifact; undefined if it counts. A
+ * key named for an owner does not count for any other, and a key without an owner does not count for a
+ * version 8 agent id that was derived from another key. A former key counts until five minutes after its
+ * end.
  */
 export function findKeyFault(
   key: string | null,
@@ -67,7 +71,7 @@ export function listKeysFor(named: NamedKeys, signer: StatedSigner): readonly st
     .map(({ publicKey }) => publicKey);
 }
 
-/** Lists the named keys in one form. */
+/** Lists the named keys in a uniform form. */
 export function listNamedKeys(named: NamedKeys): readonly NamedKey[] {
   const list = typeof named === "string" ? [named] : named;
   return list.flatMap((each) => (typeof each === "string" ? (parseNamedKey(each) ?? []) : each));

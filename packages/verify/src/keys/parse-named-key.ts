@@ -2,11 +2,11 @@ import { isUuid } from "@agent/crypto";
 import { parseDidKey } from "../expected-key.ts";
 import type { NamedKey } from "./named-keys.ts";
 
-/** The form of a named key, in messages. */
+/** A description of the form of a named key, for messages. */
 export const NAMED_KEY_FORM = "64 hex digits or a did:key, alone or as KEY=OWNER";
 
 /**
- * Parses a key as a person names it: 64 hex digits or a did:key, alone or with its owner, `KEY=agent`,
+ * Parses a key as a user writes it: 64 hex digits or a did:key, alone or with its owner, `KEY=agent`,
  * `KEY=relay`, `KEY=agent:ID` or `KEY=relay:ID`. Returns null for anything else.
  */
 export function parseNamedKey(text: string): NamedKey | null {

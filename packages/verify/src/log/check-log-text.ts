@@ -20,8 +20,8 @@ export function detectLogText(text: string): LogTextKind | null {
 }
 
 /**
- * Verifies a proof file or a checkpoint by the log key that the verifier named; without one it is
- * refused with `log.key_unknown`, because the text names no key.
+ * Verifies a proof file or a checkpoint with the log key that the verifier named. Without one it is refused
+ * with `log.key_unknown`, because the text does not contain the key.
  */
 export function checkLogText(kind: LogTextKind, text: string, options: LogOptions = {}): Verdict {
   return kind === "checkpoint" ? checkCheckpoint(text, options) : checkProofFile(text, options);

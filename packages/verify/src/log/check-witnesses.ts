@@ -18,8 +18,8 @@ export function refuseLevel(name: "logged" | "witnessed", code: LogRefusal): Log
 }
 
 /**
- * Checks that the witnesses that the verifier named cosigned a checkpoint; undefined if it named none.
- * Without a checkpoint, the quorum is missing (`log.quorum_missing`).
+ * Checks that the named witnesses cosigned a checkpoint; undefined if none was named. Without a checkpoint,
+ * the quorum is missing (`log.quorum_missing`).
  */
 export function checkWitnesses(
   checkpoint: { readonly text: string; readonly logKey: VerifierKey } | undefined,
@@ -28,7 +28,7 @@ export function checkWitnesses(
   if (witnesses.length === 0) return undefined;
   if (checkpoint === undefined) return refuseLevel("witnessed", "log.quorum_missing");
   const { text, logKey } = checkpoint;
-  // No verdict may say of a head without a cosignature that it is witnessed.
+  // A head without a cosignature must never be reported as witnessed.
   const opened = openCheckpoint(text, { logKey, witnesses, quorum: Math.max(1, quorum) });
   return opened.ok ? passLevel("witnessed") : refuseLevel("witnessed", opened.code);
 }

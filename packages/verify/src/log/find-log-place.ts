@@ -3,19 +3,19 @@ import type { VerifyOptions } from "../artifacts/options.ts";
 import type { EvidenceBundle } from "../bundle/schema.ts";
 import type { Verdict } from "../verdict.ts";
 
-/** The place of an artifact in a transparency log, as a verified proof shows it. */
+/** The position of an artifact in a transparency log, as shown by a verified proof. */
 export interface LogPlace {
   /** The name of the log. */
   readonly origin: string;
-  /** The number of entries under the proven head. */
+  /** The number of entries that the proven head covers. */
   readonly size: number;
-  /** The SHA-256 at the top of the log's tree, 32 bytes. */
+  /** The root hash of the log's tree, 32 bytes. */
   readonly root: Uint8Array;
-  /** From 0; of a bundle the places of all its parts. */
+  /** Counted from 0; for a bundle the indexes of all its parts. */
   readonly indexes: readonly number[];
-  /** Whether the verifier named the key of the log; otherwise only the relay states it. */
+  /** Whether the verifier named the key of the log; otherwise only the relay vouches for it. */
   readonly isNamed: boolean;
-  /** The names of those witnesses that the verifier named and that cosigned the head. */
+  /** The names of the witnesses that the verifier named and that cosigned the head. */
   readonly witnesses: readonly string[];
 }
 

@@ -24,7 +24,7 @@ export function formatLogLines(
   const named = options.log?.witnesses?.length ?? 0;
   const counted = `witnessed ${witnesses.length} of ${named}`;
   return [
-    // The claim of a proof file says so itself.
+    // The claim of a proof file already states this.
     ...(verdict.kind === "log_proof"
       ? []
       : [`in log ${toPrintable(origin)} of ${size} entries at ${indexes.join(", ")}, ${key}`]),

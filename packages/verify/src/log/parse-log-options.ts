@@ -1,7 +1,7 @@
 import { KEY_TYPES, parseVerifierKey } from "@agent/transparency";
 import type { LogOptions } from "../artifacts/options.ts";
 
-/** The trusted log and witnesses as a person writes them. */
+/** The trusted log and witnesses as a user writes them. */
 export interface LogOptionTexts {
   /** The verifier key of the log. */
   readonly log?: string | undefined;
@@ -10,7 +10,7 @@ export interface LogOptionTexts {
   readonly quorum?: string | undefined;
 }
 
-/** The options of a verification, or the option that is wrong and a sentence about it. */
+/** The parsed options, or the invalid option with a sentence about it. */
 export type ParseLogOptionsResult =
   | { readonly ok: true; readonly options: LogOptions }
   | { readonly ok: false; readonly option: keyof LogOptionTexts; readonly message: string };
@@ -20,8 +20,8 @@ const LOG_RULE =
 
 /**
  * Parses the verifier keys of a log and its witnesses (C2SP signed-note) and the quorum, from 1 to the
- * number of witnesses. Refused with the option and a sentence about it if one of them is something else, or if
- * witnesses are named without a log: a relay could show them and the reader two logs.
+ * number of witnesses. An invalid value is refused with its option and a sentence about it. So are
+ * witnesses without a log, because a relay could then show the witnesses one log and the reader another.
  */
 export function parseLogOptions(texts: LogOptionTexts): ParseLogOptionsResult {
   const log = texts.log === undefined ? undefined : parseVerifierKey(texts.log, KEY_TYPES.log);

@@ -23,7 +23,7 @@ import type { ArtifactRefusal } from "../refusals.ts";
 import type { Verdict } from "../verdict.ts";
 import { checkLogText } from "./check-log-text.ts";
 
-/** The tags and the hash that an artifact demands of its entry; undefined accepts any tag. */
+/** The tags and the hash that the log entry of an artifact must have; undefined accepts any tag. */
 interface EntryFacts {
   readonly kind: EntryKind;
   readonly agentId?: string | null | undefined;
@@ -60,7 +60,7 @@ export function verifyLogProof(
     return refuse(verdict, "logged", "log.entry_mismatch");
   }
   const proof = checkLogText("log_proof", proofFile, log);
-  // The proof file is no part of the artifact, so all that it lacks is missing from this level.
+  // The proof file is not part of the artifact, so everything that it lacks is reported at this level.
   if (!proof.valid) {
     const isOfWitness = proof.checks.some(({ name, ok }) => name === "witnessed" && !ok);
     return refuse(verdict, isOfWitness ? "witnessed" : "logged", proof.code);
@@ -116,7 +116,7 @@ function isTagOf(
 
 const NO_TAG = "0".repeat(32);
 
-/** Returns the facts that a valid artifact states; undefined for a kind that no log holds. */
+/** Returns the facts that a valid artifact states; undefined for a kind that a log never contains. */
 function getEntryFacts(
   kind: Verdict["kind"],
   artifact: unknown,

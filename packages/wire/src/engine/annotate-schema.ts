@@ -1,9 +1,9 @@
 import * as v from "valibot";
 
 /**
- * Returns a copy of a schema with more keywords in its JSON Schema, such as `description`. The copy
- * validates exactly as the schema itself does, without a further step, because only the conversion to
- * JSON Schema reads its `pipe`.
+ * Returns a copy of a schema with additional JSON Schema keywords, such as `description`. The copy
+ * validates exactly like the original, at no extra cost, because only the conversion to JSON Schema reads
+ * its `pipe`.
  */
 export function annotateSchema<Schema extends v.GenericSchema>(
   schema: Schema,

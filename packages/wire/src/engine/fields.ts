@@ -6,7 +6,7 @@ import { limits } from "./limits.ts";
 
 export { extensibleEnum } from "./extensible-enum.ts";
 
-/** Rejects lone surrogates: a database would replace them and store two different ids as one. */
+/** Rejects lone surrogates, because a database would replace them and store two different ids as one. */
 export const wellFormed = v.check(
   (text: string) => text.isWellFormed(),
   "must be well-formed Unicode",
@@ -14,7 +14,7 @@ export const wellFormed = v.check(
 
 const nonEmpty = v.minLength<string, 1, string>(1, "must not be empty");
 
-/** An id that the caller chose: stored unchanged, only its length is limited. */
+/** An id that the caller chose: stored unchanged; only its length is limited. */
 export const id = v.pipe(
   v.string(),
   nonEmpty,
@@ -52,8 +52,8 @@ export const longText = v.pipe(
 export const nonEmptyShortText = v.pipe(shortText, nonEmpty);
 
 /**
- * A key of a payment that is entered by hand and counts once. A copied space, or a letter with its accent in
- * two characters, would make another key of it, and the payment would count again.
+ * The reference of a payment, which is entered by hand and counts once. A copied space, or an accented
+ * letter in two characters, would make it a different reference, and the payment would be credited twice.
  */
 export const paymentReference = v.pipe(
   nonEmptyShortText,
@@ -77,10 +77,10 @@ export const timestamp = v.pipe(
   v.minValue(0, "must be 0 or more"),
 );
 
-/** A whole number in an answer, whose readers only check that it is a number. */
+/** An integer in an answer; readers only check that it is a number. */
 export const wholeNumber = annotateSchema(v.number(), { type: "integer" });
 
-/** JSON `1e999` parses to Infinity, so a number may not be finite. */
+/** JSON `1e999` parses to Infinity, so numbers must be checked to be finite. */
 export const finite = v.pipe(v.number(), v.finite("must be a finite number"));
 
 export const ratio = v.pipe(
@@ -110,7 +110,8 @@ function createAmountSchema(options: { allowZero: boolean }) {
       if (!parsed.ok) addIssue({ message: amountRules[parsed.code] });
     }),
   );
-  // The decimals are left out: `multipleOf` is computed with floats and would refuse valid amounts.
+  // The number of decimals is left out of the JSON Schema, because validators compute `multipleOf` with
+  // floats and would refuse valid amounts.
   const bounds = options.allowZero ? { minimum: 0 } : { exclusiveMinimum: 0 };
   return annotateSchema(schema, { ...bounds, maximum: fromMicro(MAX_AMOUNT) });
 }
@@ -127,7 +128,7 @@ export const money = v.number();
 /** US dollars are the only currency. */
 export const currency = v.literal("USD");
 
-/** Adds to a schema the rejection of arrays, which valibot accepts if no member is required. */
+/** Makes a schema reject arrays, which valibot accepts as objects if no member is required. */
 export function objectOnly<S extends v.GenericSchema>(schema: S) {
   return v.pipe(
     v.custom<v.InferInput<S>>(isJsonObject, "must be an object"),
@@ -136,8 +137,8 @@ export function objectOnly<S extends v.GenericSchema>(schema: S) {
 }
 
 /**
- * A JSON object that is passed on unread and unchanged, including members named `__proto__`, because a
- * signed document must stay complete.
+ * A JSON object that is passed on uninterpreted and unchanged, including members named `__proto__`, because
+ * a signed document must stay complete.
  */
 export const looseObject = v.custom<Record<string, unknown>>(isJsonObject, "must be an object");
 

@@ -1,4 +1,4 @@
-/** The parts of which a table of operations is built: rows, fields, headers between relays. */
+/** The building blocks of a table of operations: rows, fields, and headers between relays. */
 export { describeAs } from "./annotate-schema.ts";
 export { type Extensible, extensibleEnum } from "./extensible-enum.ts";
 export {

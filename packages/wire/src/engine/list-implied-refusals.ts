@@ -6,7 +6,7 @@ import { FEDERATION_PREFIX, WITNESS_PREFIX } from "./peer-requests.ts";
 /** Lists the refusals that the operation's row implies without declaring them. */
 export function listImpliedRefusals(operation: Operation): Code[] {
   const codes: Code[] = ["server.failed", "server.unavailable"];
-  // Probes have no rate limit and respond until the process ends.
+  // Probes have no rate limit and are answered until the process ends.
   if (operation.tier !== null) codes.push("server.draining", "rate.exceeded");
   if (operation.method !== "GET" && !operation.whileFrozen) codes.push("server.frozen");
   // The path does not exist while federation, or the witness, is off.
@@ -14,7 +14,7 @@ export function listImpliedRefusals(operation: Operation): Code[] {
     codes.push("route.not_found");
   }
   if (operation.auth === "peer") {
-    // Requests of a peer are counted by its id, which is known only after its signature is verified.
+    // Requests of a peer are counted by its id, which is known only after its signature was verified.
     if (operation.tier === null) codes.push("server.draining", "rate.exceeded");
     codes.push("federation.signature_invalid", "federation.timestamp_expired");
     if (operation.body !== undefined) codes.push("federation.wrong_receiver");

@@ -21,8 +21,8 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 
 /**
- * Returns whether granted scopes contain one. `agent:write` contains `approvals:vote`, which was split
- * off so that a browser may vote and do nothing else.
+ * Returns whether the granted scopes include a scope. `agent:write` includes `approvals:vote`, which is
+ * separate so that a browser can be allowed to vote and nothing else.
  */
 export function isScopeGranted(granted: ReadonlySet<string>, scope: Scope): boolean {
   return granted.has(scope) || (scope === "approvals:vote" && granted.has("agent:write"));
@@ -34,17 +34,17 @@ export type OperatorLevel = "view" | "operate" | "never";
 type Schema = v.GenericSchema;
 
 /**
- * One row of the contract, the only source of router, authentication, rate limiter, validation, client
+ * One row of the contract, the only source of routing, authentication, rate limits, validation, client
  * types and OpenAPI.
  */
 export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** The path with `:name` parameters. */
   readonly path: string;
-  /** The last parameter is the rest of the path, slashes included. */
+  /** The last parameter matches the rest of the path, including slashes. */
   readonly restOfPath?: true;
   readonly summary: string;
-  /** The section of the specification; groups the operations in OpenAPI. */
+  /** The section of the specification, by which OpenAPI groups the operations. */
   readonly section: string;
   /**
    * `public`: no token. `bearer`: master or signed token. `master`: master token only. `peer`: the
@@ -52,43 +52,46 @@ export interface Operation {
    */
   readonly auth: "public" | "bearer" | "master" | "peer";
   /**
-   * The console sessions that may call it: `view`, only those that may act (`operate`), or none
-   * (`never`). Without it `getOperatorLevel` decides.
+   * The console sessions that may call it: all (`view`), only those that may act (`operate`), or none
+   * (`never`). If absent, `getOperatorLevel` decides.
    */
   readonly operator?: OperatorLevel;
   /**
-   * Recorded in the operator's audit although it only reads or is an agent's: `session` when a console
-   * session calls it, because it shows texts of agents; `always` also with the operator's token, because
-   * it exists to show them or decides over an agent's money.
+   * Also recorded in the operator's audit, although it only reads or belongs to an agent: `session` if a
+   * console session calls it, because it shows texts of agents; `always` also with the operator's token,
+   * because showing such texts is its purpose or because it decides about an agent's money.
    */
   readonly audited?: "session" | "always";
-  /** Only of a public operation: a valid token identifies the caller, an invalid one is ignored. */
+  /** For a public operation only: a valid token identifies the caller, an invalid one is ignored. */
   readonly readsCaller?: true;
-  /** With a signed token the path's `agentId` must be the caller. */
+  /** With a signed token, the caller must be the `agentId` of the path. */
   readonly ownerOnly?: true;
   /** The scope that a signed token must contain. */
   readonly scope?: Scope;
-  /** A device may call it about itself, the path's `deviceId`, without the scope. */
+  /** A device may call it about itself (the path's `deviceId`) without the scope. */
   readonly ownDevice?: true;
-  /** A signed token is accepted once, by its `jti`. */
+  /** A signed token is accepted only once, by its `jti`. */
   readonly singleUse?: true;
-  /** The rate-limit tier; null for probes, and for most operations of peers, which are counted by id. */
+  /**
+   * The rate-limit tier; null for probes and for most operations of peers, which are limited by the peer's
+   * id.
+   */
   readonly tier: Tier | null;
   readonly query?: Schema;
   /** The headers that the handler reads, with their descriptions. */
   readonly headers?: { readonly [name: string]: string };
   readonly body?: Schema;
-  /** The body is text of any media type, up to so many bytes in UTF-8, and `body` is a string. */
+  /** The body is text of any media type and at most this many bytes in UTF-8; `body` is a string. */
   readonly textBytes?: number;
   /** The handler validates the body itself, because a signed object must not be changed by a schema. */
   readonly rawBody?: true;
-  /** Creates tasks or moves money; a request with an `Idempotency-Key` is executed once. */
+  /** Creates tasks or moves money; a request with an `Idempotency-Key` is executed only once. */
   readonly keyed?: true;
-  /** The handler answers JSON text or its bytes, which are sent exactly as they are. */
+  /** The handler returns JSON as text or bytes, which are sent unchanged. */
   readonly rawAnswer?: true;
   /** Allowed while the relay is frozen; GET operations always are. */
   readonly whileFrozen?: true;
-  /** Media types of answers besides JSON; the only ones if `ok` is a string. */
+  /** Media types of answers other than JSON; if `ok` is a string, there are no JSON answers. */
   readonly media?: readonly string[];
   readonly ok: { readonly [status: number]: Schema };
   readonly refusals: readonly Code[];
@@ -139,7 +142,7 @@ export type AnswerHeaders = { readonly [name: string]: string };
 /** An answer that is not JSON: text or bytes of a declared media type, or a streamed text. */
 export interface MediaAnswer<M extends string = string> {
   readonly ok?: true;
-  /** 409 where a protocol of others states it with a text. */
+  /** 409 if a third-party protocol defines it with a text body. */
   readonly status: 200 | 409;
   readonly mediaType: M;
   readonly content: string | Uint8Array<ArrayBuffer> | AsyncIterable<string>;
@@ -151,8 +154,8 @@ type Media<O extends Operation> = O extends { readonly media: readonly (infer M 
   : never;
 
 /**
- * Refusals shared by the handlers of peers' requests, which check the signed headers themselves. Only
- * some of them answer the last four codes, which their rows declare.
+ * Refusals shared by the handlers of peers' requests, which check the signed headers themselves. The last
+ * four codes are answers of only some of them, whose rows declare these codes.
  */
 export type PeerRefusal = Refusal<
   | "server.draining"
@@ -175,7 +178,7 @@ export type Answer<O extends Operation> =
 
 /**
  * The type of an answer as a reader receives it. Its enumerations may contain values of later versions
- * (`extensibleEnum`), unlike the schema's input type, which is that of the answering side.
+ * (`extensibleEnum`), unlike the schema's input type, which is for the answering side.
  */
 export type Received<S extends Schema> = v.InferOutput<S>;
 

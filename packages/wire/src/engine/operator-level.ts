@@ -1,8 +1,8 @@
 import type { Operation, OperatorLevel } from "./operation.ts";
 
 /**
- * Returns the level that a console session needs for an operation. By default it may read everything, act
- * where only the operator may, and never act for an agent.
+ * Returns the level that a console session needs for an operation. By default a session may read
+ * everything, may act where only the operator may, and may never act for an agent.
  */
 export function getOperatorLevel({
   operator,

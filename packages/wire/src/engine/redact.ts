@@ -15,7 +15,7 @@ const assignedSecret = new RegExp(
   `(${SECRET_NAME}(?:[_-]?hex)?(?:=|["']\\s*[:=]\\s*["']))[^\\s"'&;,]+`,
   "gi",
 );
-// `the token abc123...`: only long words with a digit, because most words after "token" are no secret.
+// `the token abc123...`: only long words with a digit, because most words after "token" are not secrets.
 const mentionedSecret = new RegExp(
   `(\\b${SECRET_NAME}:?\\s+["']?)(?=[\\w.+/=-]*\\d)[\\w.+/=-]{16,}`,
   "gi",
@@ -34,8 +34,8 @@ export interface Redactor {
 }
 
 /**
- * Creates a function that replaces the given secrets in a text, and everything that has the form of a
- * token or is named as one. Its time is linear in the length of the text.
+ * Creates a function that replaces the given secrets in a text, and everything that looks like a token or
+ * is named as one. It runs in linear time.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   let knownSecrets: readonly string[] = [];

@@ -1,6 +1,6 @@
 import { errors, type Code } from "../errors.ts";
 
-/** A refusal as a value: the code decides status and text, `detail` names the field or the reason. */
+/** A refusal as a value: the code determines status and text, `detail` names the field or the reason. */
 export interface Refusal<C extends Code = Code> {
   readonly ok: false;
   readonly code: C;
@@ -9,7 +9,7 @@ export interface Refusal<C extends Code = Code> {
   readonly retryAfterSeconds?: number;
   /** Headers of the answer, names in lower case. */
   readonly headers?: { readonly [name: string]: string };
-  /** Members of the body in addition to those that every refusal has. */
+  /** Additional members of the body. */
   readonly members?: { readonly [name: string]: unknown };
 }
 

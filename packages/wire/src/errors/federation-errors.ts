@@ -1,6 +1,6 @@
 import type { ErrorText } from "./error-text.ts";
 
-/** Refusals between relays, and of what the operator asks about peers. */
+/** Refusals between relays, and of the operator's requests about peers. */
 export const federationErrors = {
   "federation.disabled": { status: 403, text: "Federation is disabled on this relay" },
   "federation.signature_invalid": { status: 403, text: "Invalid federation signature" },

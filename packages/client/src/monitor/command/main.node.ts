@@ -2,7 +2,7 @@
 import { checkNodeVersion } from "@agent/crypto/node-version";
 import { runMonitor } from "./run-monitor.node.ts";
 
-// 1 would be an alarm, and an older Node.js checks nothing.
+// Exit code 1 would mean an alarm, but an older Node.js checks nothing.
 const EXIT_TOO_OLD = 2;
 
 async function main(): Promise<number> {

@@ -33,7 +33,7 @@ export async function runMonitor(
     return EXIT_QUIET;
   }
   if (request.ask === "refused") {
-    // The whole help would hide the fault.
+    // Printing the whole help would hide the error.
     environment.err(`agent-monitor: ${request.message}\ntry agent-monitor --help\n`);
     return EXIT_USAGE;
   }
@@ -72,7 +72,7 @@ async function monitorOnce(
   const result = await monitor.check();
   if (!result.ok) {
     err(`agent-monitor: the log cannot be read: ${result.detail}\n`);
-    // An alarm is not repeated in the next round, so it counts more than the end of this one.
+    // An alarm is not repeated in the next round, so it takes precedence over an incomplete round.
     return isAlarmed ? EXIT_ALARM : EXIT_UNREACHABLE;
   }
   if (isAlarmed) return EXIT_ALARM;
@@ -87,7 +87,7 @@ function formatAlarm({ code, index, evidence }: MonitorAlarm): string {
   return `ALARM ${code}${place}${meaning === undefined ? "" : `: ${meaning}`}${kept}\n`;
 }
 
-/** The first round reports each entry of an agent that the caller did not name as its own. */
+/** The first round reports each entry of an agent that the user did not list as known. */
 const MEANINGS: { readonly [Code in MonitorAlarm["code"]]?: string } = {
   "monitor.unknown_key": "a key that --key does not name was bound to the agent",
   "monitor.unknown_receipt": "--known does not list this receipt",
@@ -95,7 +95,7 @@ const MEANINGS: { readonly [Code in MonitorAlarm["code"]]?: string } = {
   "monitor.twice": "a task has a second receipt or settlement, or a receipt a second task",
 };
 
-/** Reads artifact hashes and task ids, one a line; `#` begins a comment. */
+/** Reads artifact hashes and task ids, one per line; `#` begins a comment. */
 async function readKnown(file: string | undefined) {
   const text = file === undefined ? "" : await readFile(file, "utf8");
   const lines = text.split(/\r?\n/).map((line) => line.replace(/#.*/, "").trim());
@@ -107,7 +107,7 @@ async function readKnown(file: string | undefined) {
   };
 }
 
-/** A state of another log or in another form is refused: beginning anew would hide a rollback. */
+/** Refuses a state of another log or in another form, because starting over would hide a rollback. */
 async function readState(file: string, log: string): Promise<MonitorState | null> {
   const text = await readFileIfPresent(file);
   if (text === undefined) return null;

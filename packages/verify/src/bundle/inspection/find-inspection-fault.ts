@@ -6,7 +6,7 @@ import { findStatementFault } from "./find-statement-fault.ts";
 import { isEndedEarly } from "./is-ended-early.ts";
 import { isReplayed } from "./replay-inspection.ts";
 
-/** A rejection, its contest and the party that gives up; more statements would only cost time. */
+/** A rejection, its contest and the statement of the party that gives up; more would only cost time. */
 const MAX_VERDICTS = 3;
 
 /** Returns the code of the first rule of an inspection that a bundle breaks; undefined if it breaks none. */
@@ -17,7 +17,7 @@ export function findInspectionFault(
 ): ArtifactRefusal | undefined {
   const { inspection, settlements, relay_id } = bundle;
   if (inspection === undefined) {
-    // A record that names an outcome belongs to an inspection, which must not be left out.
+    // A record that names an outcome belongs to an inspection, which must be in the bundle.
     const isInspected = settlements.some(({ outcome_hash }) => outcome_hash !== undefined);
     return isInspected ? "bundle.inspection_mismatch" : undefined;
   }

@@ -17,8 +17,8 @@ import type { BundleInspection } from "./schema.ts";
 import { replayOutcome } from "./replay-inspection.ts";
 
 /**
- * Settles the inspection again and returns the code of the first difference: the arbitration fee
- * (`bundle.inspection_mismatch`), the record (`bundle.settlement_mismatch`) or the movements
+ * Recomputes the settlement of the inspection and returns the code of the first difference: the arbitration
+ * fee (`bundle.inspection_mismatch`), the record (`bundle.settlement_mismatch`) or the movements
  * (`bundle.postings_mismatch`).
  */
 export function findMoneyFault(
@@ -59,7 +59,7 @@ function isContested({ verdicts }: BundleInspection): boolean {
   return verdicts.some(({ verdict }) => verdict === "contested");
 }
 
-/** The bond is the only hold that is not the task's; its name is the relay's choice. */
+/** The bond is the only hold that is not the task's; the relay chooses its name. */
 function findDisputeId({ task }: EvidenceBundle, { postings }: BundleInspection): string {
   const accounts = postings.map(({ account }) => account);
   const isBond = (account: string) =>
@@ -68,8 +68,8 @@ function findDisputeId({ task }: EvidenceBundle, { postings }: BundleInspection)
 }
 
 /**
- * Lists the arbiters that may have been in charge at the end, the operator as null: without a decision
- * only the postings show whether it had taken the case.
+ * Lists the arbiters that may have been in charge at the end, null for the operator. Without a decision
+ * only the postings show whether the operator had taken over the case.
  */
 function listArbiters(
   { relay_id }: EvidenceBundle,
@@ -96,7 +96,7 @@ function settleAgain(
     taskId: task.task_id,
     payerId: task.submitted_by ?? "",
     payeeId: receipt.agent_id,
-    // Whether all that is due is the whole price follows from a ledger, which is not in the bundle.
+    // Whether the amount due is the whole price follows from a ledger, which is not in the bundle.
     dueStatus: settlements[0]?.status === "partial" ? "partial" : "completed",
     bond: isContested(inspection) ? parts.fee : toMicro(0),
     platformFeeRate: inspection.terms.platform_fee_rate,
@@ -122,7 +122,10 @@ function matchesRecord(
   );
 }
 
-/** Only the part of the hold that returned at the receipt may stand beside the expected movements. */
+/**
+ * Besides the expected movements, only the part of the hold that was returned on the receipt's arrival is
+ * allowed.
+ */
 function matchesMovements(
   { task }: EvidenceBundle,
   { postings }: BundleInspection,

@@ -13,8 +13,8 @@ import { type NarrowKeys, narrowRelayKeys } from "../try-limit.ts";
 import type { BundleInspection } from "./schema.ts";
 
 /**
- * Verifies each statement by a key that its speaker had at its timestamp, and that the outcome names exactly
- * these statements. Returns the code of the first fault.
+ * Verifies that each statement is signed with a key that its signer had at the statement's timestamp, and
+ * that the outcome names exactly these statements. Returns the code of the first fault.
  */
 export function findStatementFault(
   bundle: EvidenceBundle,

@@ -3,10 +3,10 @@ import type { EvidenceBundle } from "../schema.ts";
 import type { BundleInspection } from "./schema.ts";
 
 /**
- * Returns whether a state that ended without a statement ended before its time. A freeze and a restart of
- * the relay only move a deadline to later, so at least the length of the state must have passed. A statement
- * may have been signed five minutes before or after it arrived; without one, both times are by the relay's
- * own clock.
+ * Returns whether a state that ended without a statement ended too early. A freeze or a restart of the
+ * relay can only postpone a deadline, so at least the length of the state must have passed. A statement may
+ * have been signed five minutes before or after it arrived; without one, both times are by the relay's own
+ * clock.
  */
 export function isEndedEarly(
   { attestation }: Pick<EvidenceBundle, "attestation">,

@@ -11,9 +11,9 @@ import type { VerdictRecord } from "@agent/receipts";
 import type { BundleInspection } from "./schema.ts";
 
 /**
- * Returns whether the statements lead to the state and the outcome that the relay states. Deadlines are not
- * repeated: a freeze and a restart of the relay move them, so an inspection that the relay closed without
- * a further statement is taken to have run out of time; `isEndedEarly` checks the least time.
+ * Returns whether the statements lead to the state and the outcome that the relay states. Deadlines cannot
+ * be replayed, because a freeze or a restart of the relay moves them. So an inspection that was closed
+ * without a further statement is assumed to have run out of time; `isEndedEarly` checks the minimum time.
  */
 export function isReplayed(inspection: BundleInspection, relayId: string): boolean {
   const { state, outcome } = inspection;
@@ -26,7 +26,7 @@ export function isReplayed(inspection: BundleInspection, relayId: string): boole
   );
 }
 
-/** Returns the outcome of an inspection that `isReplayed`; throws for another one. */
+/** Returns the outcome of an inspection that `isReplayed` accepts; throws for any other. */
 export function replayOutcome(inspection: BundleInspection, relayId: string): InspectionOutcome {
   const outcome = replayInspection(inspection, relayId)?.outcome;
   if (outcome == null) throw new Error("the inspection is not closed");

@@ -66,14 +66,17 @@ export interface BundleInspection {
     readonly fee_min: number;
     readonly platform_fee_rate: number;
   };
-  /** The sum that the receipt earned. */
+  /** The amount that the receipt earned. */
   readonly due: number;
-  /** The arbitration fee of that sum. */
+  /** The arbitration fee for that amount. */
   readonly fee: number;
   /** In the order of their arrival. */
   readonly verdicts: readonly VerdictRecord[];
   readonly decision: DecisionRecord | null;
   readonly outcome: OutcomeRecord | null;
-  /** The part of the hold that returned at the receipt, the executor's bond, and the arbitration fee. */
+  /**
+   * The part of the hold that was returned on the receipt's arrival, the executor's bond, and the
+   * arbitration fee.
+   */
   readonly postings: readonly Posting[];
 }

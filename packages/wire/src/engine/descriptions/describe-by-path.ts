@@ -1,9 +1,9 @@
 type JsonObject = { readonly [keyword: string]: unknown };
 
 /**
- * Returns a copy of a JSON Schema in which members are described by the path of names that leads to
- * them, joined by dots. Arrays and alternatives add nothing to a path. Members without a description here
- * keep the one that they have.
+ * Returns a copy of a JSON Schema in which members are described by their path, the names from the root
+ * joined by dots. Arrays and alternatives add nothing to a path. Members without a description here keep
+ * their own.
  */
 export function describeByPath(
   schema: object,

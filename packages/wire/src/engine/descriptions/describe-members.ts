@@ -5,7 +5,7 @@ import { moneyMembers } from "./money-members.ts";
 import { taskMembers } from "./task-members.ts";
 import { timeMembers } from "./time-members.ts";
 
-/** Only names that mean the same in the whole contract; other members are described in their schemas. */
+/** Only names with the same meaning in the whole contract; other members are described in their schemas. */
 const descriptions = new Map(
   [
     agentMembers,
@@ -18,8 +18,8 @@ const descriptions = new Map(
 );
 
 /**
- * Adds to the JSON Schemas of an object's members the description that belongs to their name. One that a
- * schema has itself stays.
+ * Adds the description of each member's name to the JSON Schemas of an object's members, unless a schema
+ * has its own.
  */
 export function describeMembers<Member extends object | boolean>(
   members: Readonly<Record<string, Member>>,

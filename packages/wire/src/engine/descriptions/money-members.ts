@@ -1,4 +1,4 @@
-/** Descriptions of members that state money, all of them in US dollars, and what belongs to it, by name. */
+/** Descriptions of members that state amounts, all in US dollars, and of related members, by name. */
 export const moneyMembers: Readonly<Record<string, string>> = {
   amount: "The amount of money in USD.",
   amount_locked: "The money that was held for the task at its submission, in USD.",

@@ -1,4 +1,4 @@
-/** Descriptions of the parameters of a path, by name. */
+/** Descriptions of path parameters, by name. */
 export const pathParameters: Readonly<Record<string, string>> = {
   agentId: "The id of the agent, a UUID in lower case.",
   approvalId: "The id of the approval.",

@@ -1,6 +1,6 @@
 /**
- * Descriptions of members of signed documents, by the path of names that leads to them. Their schemas
- * are in packages of their own, which know nothing of this contract.
+ * Descriptions of members of signed documents, by their path. Their schemas are in other packages, which do
+ * not know this contract.
  */
 export const signedDocuments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ExecutionReceipt: {

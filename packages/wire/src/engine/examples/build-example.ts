@@ -69,7 +69,7 @@ export function buildAnswerExample(
 
 interface Place {
   readonly definitions: Definitions;
-  /** The named schemas that contain this place: an example must not contain itself without end. */
+  /** The named schemas that contain this position, because an example must not contain itself. */
   readonly within: readonly string[];
 }
 
@@ -133,7 +133,7 @@ function buildList(schema: JsonObject, name: string, place: Place): unknown[] {
   return Array.from({ length: Math.max(1, minItems) }, () => build(items, name, place));
 }
 
-/** Takes the sample of the name if it is one of the words, which have other meanings elsewhere. */
+/** Uses the sample for the name if it is one of the words, which may have other meanings elsewhere. */
 function chooseWord(words: readonly unknown[], name: string): unknown {
   const sample = stringSamples[name];
   return words.includes(sample) ? sample : words[0];

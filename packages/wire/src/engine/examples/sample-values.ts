@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../named-schemas.ts";
 
-/** An object, or the name of the named schema whose example it is. */
+/** An object, or the name of a named schema whose example to use. */
 export type Sample = JsonObject | string;
 
-/** A moment and a duration, in ms. */
+/** A point in time and a duration, in ms. */
 export const sampleTimes = { now: 1_767_330_894_000, duration: 60_000 } as const;
 
 const WORKER = "01890000-0000-7000-8000-0000000000a1";
@@ -21,14 +21,17 @@ const SIGNATURE = `${"ZXhhbXBsZS1vZi1hLXNpZ25hdHVyZS1pbi1iYXNlNjR1cmw_".repeat(2
 const TOKEN = "eyJhbGciOiJFZERTQSJ9.eyJpc3MiOiIuLi4ifQ.c2lnbmF0dXJl";
 const TIME = "2026-01-02T05:14:54.000Z";
 
-/** The texts of members whose names end so. */
+/** The texts of members, by the ending of their name. */
 export const endingSamples: readonly (readonly [RegExp, string])[] = [
   [/_hash$/, HASH],
   [/(_key|nonce_[ab])$/, KEY],
   [/(^|_)ids?$|_approvers$|^jtis$/, ROW],
 ];
 
-/** The texts of members, by name. A text that a pattern refuses is replaced by the first that fits. */
+/**
+ * The texts of members, by name. A text that the schema's pattern refuses is replaced by the first one that
+ * fits.
+ */
 export const stringSamples: Readonly<Record<string, string>> = {
   agent_id: WORKER,
   account: SUBMITTER,
@@ -158,7 +161,7 @@ export const stringSamples: Readonly<Record<string, string>> = {
   timestamp: TIME,
 };
 
-/** The numbers of members, by name; the bounds of the schema count before them. */
+/** The numbers of members, by name; the bounds of the schema take precedence. */
 export const numberSamples: Readonly<Record<string, number>> = {
   fee: 0.05,
   fee_min: 0.01,
@@ -227,7 +230,7 @@ export const bodySamples: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** Named schemas whose rules a sample of each member would break. */
+/** Examples of named schemas whose rules would be broken by a sample for each member. */
 export const namedSamples: Readonly<Record<string, JsonObject>> = {
   VerifiableCredential: {
     "@context": ["https://www.w3.org/ns/credentials/v2"],

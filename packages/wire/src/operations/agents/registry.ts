@@ -27,7 +27,7 @@ export const TrustLevel = v.picklist([
 ]);
 export type TrustLevel = v.InferOutput<typeof TrustLevel>;
 
-/** The time since the last sign of life of an agent, in four steps. */
+/** The time since an agent was last seen, in four steps. */
 export const Freshness = v.picklist(["awake", "recent", "dormant", "cold"]);
 export type Freshness = v.InferOutput<typeof Freshness>;
 

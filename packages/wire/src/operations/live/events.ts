@@ -14,7 +14,9 @@ import {
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-/** Returns false for a payload with a lone surrogate: it has no canonical form, so no ledger can hash it. */
+/**
+ * Returns false for a payload with a lone surrogate: it has no canonical form, so a ledger cannot hash it.
+ */
 function isCanonical(value: Record<string, unknown>): boolean {
   return unlessMalformed(() => canonicalize(value)) !== undefined;
 }

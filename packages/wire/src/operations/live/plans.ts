@@ -100,7 +100,7 @@ export const Plan = v.object({
   created_at: wholeNumber,
   updated_at: wholeNumber,
 });
-/** A plan as a relay answers it, with the enumeration values of its own version. */
+/** A plan as a relay returns it, with the enumeration values of its own version. */
 export type Plan = Omit<v.InferOutput<typeof Plan>, "status" | "steps"> &
   Pick<v.InferOutput<typeof PlanBody>, "status" | "steps">;
 

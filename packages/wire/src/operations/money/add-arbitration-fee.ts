@@ -1,9 +1,9 @@
 import { computeArbitrationFee, fromMicro, MAX_AMOUNT, toMicro, asMicro } from "@agent/budget";
 
 /**
- * Adds the arbitration fee to the price of a task that is inspected before it is paid, both in US dollars, to
- * be used as its `max_budget`; undefined if the sum is above the greatest amount. `rate` is what the relay
- * states as `disputes`.
+ * Adds the arbitration fee to the price of a task that is inspected before payment, both in US dollars, for
+ * use as `max_budget`; undefined if the sum exceeds the maximum amount. `rate` is the relay's `disputes`
+ * member.
  */
 export function addArbitrationFee(
   price: number,

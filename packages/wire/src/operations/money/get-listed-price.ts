@@ -12,8 +12,8 @@ export function toCapabilityPrices(pricing: PricedListing["pricing"]): Capabilit
 }
 
 /**
- * Returns the price of one task in US dollars, to be used as its `max_budget`; undefined if the listing
- * lacks a required capability or the price is above the greatest amount.
+ * Returns the price of one task in US dollars, for use as `max_budget`; undefined if the listing lacks a
+ * required capability or the price exceeds the maximum amount.
  */
 export function getListedPrice(
   { capabilities, pricing }: PricedListing,
@@ -21,6 +21,6 @@ export function getListedPrice(
 ): number | undefined {
   if (!required.every((capability) => capabilities.includes(capability))) return undefined;
   const price = quoteTask({ prices: toCapabilityPrices(pricing), listed: capabilities, required });
-  // No max_budget can be above the greatest amount.
+  // `max_budget` cannot exceed the maximum amount.
   return price === null || price > MAX_AMOUNT ? undefined : fromMicro(price);
 }

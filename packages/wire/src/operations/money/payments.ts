@@ -3,7 +3,7 @@ import { describeAs } from "../../engine/annotate-schema.ts";
 import { extensibleEnum, money, nonEmptyLongText } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-/** The end of a payment: `settled` if it is on the chain, `failed` if it never will be. */
+/** The outcome of a payment: `settled` if it is on the chain, `failed` if it never will be. */
 const Outcome = v.picklist(["settled", "failed"]);
 
 export const payments = {

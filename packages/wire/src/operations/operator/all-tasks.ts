@@ -69,7 +69,7 @@ const Assignment = v.object({
   ),
 });
 
-/** The way in which a task was given to an executor that took it. */
+/** The way a task was delivered to the executor that accepted it. */
 const Delivery = v.object({
   agent_id: v.string(),
   channel: describeAs(

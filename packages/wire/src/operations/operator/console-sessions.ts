@@ -5,7 +5,7 @@ import { defineOperation } from "../../engine/operation.ts";
 
 const Level = v.picklist(["view", "operate"]);
 
-/** A bearer of 5 minutes for the pages of the operator. */
+/** A bearer token, valid for 5 minutes, for the operator's pages. */
 const OpenSession = v.object({
   session_id: describeAs(v.string(), "The id of the session."),
   level: describeAs(

@@ -3,7 +3,7 @@ import { describeAs } from "../../engine/annotate-schema.ts";
 import { extensibleEnum } from "../../engine/extensible-enum.ts";
 import { agentId, count, publicKey, shortText, timestamp } from "../../engine/fields.ts";
 
-/** The reasons for which a relay may not become a peer. */
+/** The codes with which a relay is refused as a peer. */
 export const ADMISSION_CODES = [
   "peer.own_identity",
   "peer.blocked",

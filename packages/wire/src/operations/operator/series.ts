@@ -3,7 +3,7 @@ import { describeAs } from "../../engine/annotate-schema.ts";
 import { extensibleEnum, timeText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-/** The figures of which the relay keeps one row a minute. */
+/** The metrics that the relay stores once a minute. */
 export const SERIES_METRICS = [
   "submitted",
   "completed",

@@ -16,7 +16,7 @@ const Checks = v.array(
  */
 const incarnation = v.optional(wholeNumber);
 
-/** The result of one rule of the books. */
+/** The result of one accounting check. */
 const BooksCheck = v.object({
   code: describeAs(
     v.optional(v.string()),

@@ -4,8 +4,8 @@ import { defineOperation, type Operation } from "../../engine/operation.ts";
 import { WITNESS_PREFIX } from "../../engine/peer-requests.ts";
 
 /**
- * The contract between a transparency log and its witness (C2SP tlog-witness). Clients of a relay do not
- * call these operations, so they are no part of `operations`.
+ * The contract between a transparency log and its witness (C2SP tlog-witness). A relay's clients do not
+ * call these operations, so they are not part of `operations`.
  */
 export const witnessOperations = {
   addCheckpoint: defineOperation({
@@ -28,7 +28,7 @@ export const witnessOperations = {
       "log.shrunk",
       "log.consistency_invalid",
       "log.equivocation",
-      // Also for a log that asks too often from many addresses.
+      // Also for a log that sends too many requests from different addresses.
       "rate.exceeded",
     ],
   }),

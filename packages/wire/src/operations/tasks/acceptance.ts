@@ -5,7 +5,7 @@ import { limits } from "../../engine/limits.ts";
 
 const WINDOW_RULE = `must be a whole number from ${limits.minInspectionWindowMs} to ${limits.maxInspectionWindowMs}`;
 
-/** The time to inspect a result, in ms. Most relays accept no less than 60000. */
+/** The time to inspect a result, in ms. Most relays require at least 60000. */
 const windowMs = v.pipe(
   v.number(),
   v.safeInteger(WINDOW_RULE),
@@ -42,7 +42,7 @@ export const OfferedAcceptance = v.object({
 });
 export type OfferedAcceptance = v.InferOutput<typeof OfferedAcceptance>;
 
-/** The inspection before payment that a submission asks for. */
+/** The inspection before payment that a submission requests. */
 export const WantedAcceptance = objectOnly(
   v.object({
     window_ms: describeAs(
@@ -81,7 +81,7 @@ export const AcceptanceTerms = v.object({
 });
 export type AcceptanceTerms = v.InferOutput<typeof AcceptanceTerms>;
 
-/** Inspections of a party: closed ones, rejected ones among them, and those that it lost. */
+/** A party's inspections: the closed ones, and how many of them were rejected and lost. */
 export const InspectionCounts = v.object({
   closed: describeAs(
     count,

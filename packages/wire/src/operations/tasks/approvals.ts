@@ -92,13 +92,13 @@ const RequestApprovalBody = v.pipe(
   ),
 );
 
-/** Returns whether arguments are those of a hash, and short enough to be kept. */
+/** Returns whether arguments match a hash and are short enough to be kept. */
 function isHashed(given: Record<string, unknown>, argsHash: string): boolean {
   try {
     const text = canonicalize(given);
     return text.length <= limits.approvalArguments && sha256Hex(text) === argsHash;
   } catch {
-    // A text that is not well-formed has no canonical form.
+    // Ill-formed text has no canonical form.
     return false;
   }
 }

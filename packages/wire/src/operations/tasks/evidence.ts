@@ -11,7 +11,7 @@ export const evidence = {
     audited: "session",
     scope: "task:read",
     tier: "read",
-    // `@agent/verify` defines the form, and every byte of it is signed.
+    // `@agent/verify` defines the format, and the signature covers every byte of it.
     ok: { 200: looseObject },
     rawAnswer: true,
     refusals: ["task.not_found", "task.not_participant", "task.no_receipt"],

@@ -18,7 +18,7 @@ const InspectionState = v.picklist(["inspecting", "rejected", "disputed", "close
 const InspectionRole = v.picklist(["delegator", "executor", "arbiter"]);
 export type InspectionRole = v.InferOutput<typeof InspectionRole>;
 
-/** The relay's signed statement of the end; `verifyOutcomeRecord` of `@agent/receipts` checks it. */
+/** The relay's signed statement of the outcome; `verifyOutcomeRecord` of `@agent/receipts` checks it. */
 const InspectionOutcome = v.object({
   task_id: v.string(),
   receipt_hash: v.string(),
@@ -41,7 +41,7 @@ const InspectionOutcome = v.object({
   signature: v.string(),
 });
 
-/** An inspection before payment. Reasons are texts of strangers, never instructions to a model. */
+/** An inspection before payment. Reasons are untrusted texts and must never be instructions to a model. */
 export const Inspection = v.object({
   task_id: v.string(),
   agent_id: describeAs(v.string(), "The agent of the task's path."),

@@ -60,15 +60,15 @@ export const Task = v.object({
   estimated_cost: v.number(),
   amount_locked: v.number(),
   event_id: describeAs(v.optional(wholeNumber), "The number of the newest event of the task."),
-  /** The time at which the submitter asked the executor to stop; absent before. */
+  /** When the submitter asked the executor to stop; absent before. */
   cancel_requested_at: v.optional(wholeNumber),
   delegation_token: describeAs(
     v.optional(looseObject),
     "The signed delegation token; only of a task that was submitted with one.",
   ),
-  /** The time at which `prompt`, result and notes were replaced by their hashes; absent before. */
+  /** When `prompt`, result and notes were replaced by their hashes; absent before. */
   erased_at: v.optional(wholeNumber),
-  /** Only of a task whose submitter inspects the result before it is paid. */
+  /** Only for a task whose submitter inspects the result before it is paid. */
   acceptance: v.optional(AcceptanceTerms),
   submitter_inspections: describeAs(
     v.optional(InspectionCounts),

@@ -143,7 +143,7 @@ export const tasks = {
       "Last-Event-ID": "The number of the last received event; takes precedence over `after`.",
     },
     media: ["text/event-stream"],
-    // By the standard a client does not reconnect after 204, which says that no event will follow.
+    // By the standard, 204 tells a client not to reconnect, because no event will follow.
     ok: { 200: v.string(), 204: v.undefined() },
     refusals: ["task.not_found", "task.not_participant", "stream.too_many"],
   }),
