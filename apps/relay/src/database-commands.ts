@@ -53,7 +53,7 @@ interface Command {
 export const commands: Readonly<Record<string, Command>> = {
   backup: {
     usage: "backup FILE",
-    purpose: "write the database into a new file, also while the relay runs",
+    purpose: "write the database to a new file, even while the relay runs",
     maxArguments: 1,
     run: ({ arguments: [file], path, now }) =>
       withFiles(path, file, (path, to) => {
@@ -64,7 +64,7 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   restore: {
     usage: "restore FILE",
-    purpose: "put a backup where no database is; the relay then starts frozen",
+    purpose: "restore a backup if there is no database; the relay then starts frozen",
     maxArguments: 1,
     run: ({ arguments: [file], path, now }) =>
       withFiles(path, file, (path, from) =>
@@ -73,7 +73,7 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   restored: {
     usage: "restored",
-    purpose: "say that the PostgreSQL database was restored; the relay then starts frozen",
+    purpose: "declare that the PostgreSQL database was restored; the relay then starts frozen",
     async run({ path, url, now }) {
       if (url === undefined) {
         return {
@@ -96,11 +96,11 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   copy: {
     usage: "copy [--from FILE] [--to URL]",
-    purpose: "move the stopped relay from a file to an empty PostgreSQL database",
+    purpose: "move the database of the stopped relay from a file to an empty PostgreSQL database",
     options: ["from", "to"],
     async run({ from, to }) {
       if (!from || !to) {
-        return { ok: false, text: "name the file by --from and the database by --to" };
+        return { ok: false, text: "--from must name the file and --to the database" };
       }
       const copied = await copyDatabase({ from, to, migrations });
       if (!copied.ok) return toCommandResult(copied, "");
@@ -114,7 +114,7 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   check: {
     usage: "check",
-    purpose: "read every page of the database; of a file every index too",
+    purpose: "check every page of the database and, for a file, every index",
     async run(input) {
       const stored = inspectStorage(input, migrations);
       const checked = await stored.check();
@@ -194,7 +194,7 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   migrate: {
     usage: "migrate [--status]",
-    purpose: "bring the schema up to date, or show what is missing",
+    purpose: "bring the schema up to date, or list the missing migrations",
     options: ["status"],
     async run({ path, url, status }) {
       if (status) {

@@ -1,5 +1,17 @@
 import { secretVariables, settingSources } from "./config-settings.ts";
 
+/** Fits the longest name, that of a variable. */
+const NAME_WIDTH = 30;
+
+const commands = [
+  ["init [FOLDER]", "write a commented configuration and an example tools module"],
+  ["contest TASK_ID REASON", "contest the rejection of this agent's result"],
+  ["rotate-key [REASON]", "replace this agent's key; its id, money and trust stay"],
+  ["pair", "let a browser see this agent, and vote for it"],
+  ["unpair DEVICE_ID", "revoke a paired device of this agent"],
+  ["confirm-tools", "show which tools of wrapped servers have changed, and confirm them"],
+] as const;
+
 const flags = [
   ["--config FILE", "settings as JSON with comments; the variables below override it"],
   ["--tools MODULE", "a module that exports tools (default export or `tools`); repeatable"],
@@ -21,20 +33,19 @@ const flags = [
 /** Formats the text of `agent-server --help`; the variables come from the table that reads them. */
 export function formatHelp(): string {
   const formatRows = (entries: readonly (readonly [string, string])[]) =>
-    entries.map(([name, summary]) => `  ${name.padEnd(24)} ${summary}`).join("\n");
+    entries.map(([name, summary]) => `  ${name.padEnd(NAME_WIDTH)} ${summary}`).join("\n");
   const variables = [...settingSources, ...secretVariables].map(
     ({ variable, summary }) => [variable, summary] as const,
   );
   return `agent-server: turns a set of tools into an agent that takes tasks from others
 
 Usage: agent-server [--config FILE] [--tools MODULE]... [options]
-       agent-server init [FOLDER]    write a commented configuration and an example tools module
-       agent-server contest TASK_ID REASON    contest the rejection of this agent's result
-       agent-server rotate-key [REASON]    replace this agent's key; its id, money and trust stay
-       agent-server pair             let a browser see this agent, and vote for it
-       agent-server unpair DEVICE_ID end a device of this agent
-       agent-server confirm-tools    show which tools of wrapped servers have changed, and confirm them
+       agent-server <command> [options]
 
+Commands:
+${formatRows(commands)}
+
+Options:
 ${formatRows(flags)}
 
 Environment (overrides the file and the flags):

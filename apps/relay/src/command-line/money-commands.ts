@@ -24,19 +24,19 @@ import { refuseUnknownId } from "./refuse-unknown-id.ts";
 export const moneyCommands = {
   accounts: {
     usage: "accounts [--sort balance|held] [--all]",
-    purpose: "whose money is here; --all also shows empty accounts",
+    purpose: "list the accounts that hold money; --all also shows empty ones",
     options: ["sort", "all", ...PAGE_OPTIONS],
     run: listAccounts,
   },
   holds: {
     usage: "holds [--older-than 1h]",
-    purpose: "what is held, for which task and payer, since when; the oldest first",
+    purpose: "list holds with their task, payer and time, oldest first",
     options: ["older-than", ...PAGE_OPTIONS],
     run: listHolds,
   },
   statement: {
     usage: "statement ID [--from TIME] [--to TIME] [--csv]",
-    purpose: "the movements of one account with the balances at both ends",
+    purpose: "list the movements of one account, with its opening and closing balance",
     maxArguments: 1,
     options: ["from", "to", "csv"],
     run: showStatement,
@@ -51,7 +51,7 @@ export const moneyCommands = {
   withdrawals: {
     usage:
       "withdrawals [--state pending] [--sort amount] | withdrawals complete ID --payout-reference R | withdrawals fail ID --reason R",
-    purpose: "list what agents take out, and say how it was paid or why not",
+    purpose: "list withdrawals, or record that one was paid out or why it failed",
     maxArguments: 2,
     options: ["state", "sort", "payout-reference", "reason", ...PAGE_OPTIONS],
     run: (call) => (call.args.length === 0 ? listWithdrawals(call) : resolveWithdrawal(call)),
@@ -243,5 +243,5 @@ async function resolveWithdrawal({ client, args, options }: CommandCall): Promis
     return missingFault({ ID: withdrawalId, "--payout-reference": payout_reference });
   }
   if (act === "fail") return missingFault({ ID: withdrawalId, "--reason": reason });
-  return usageFault(`after withdrawals comes complete or fail, not ${act}`);
+  return usageFault(`withdrawals is followed by complete or fail, not by ${act}`);
 }

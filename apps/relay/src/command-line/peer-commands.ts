@@ -18,7 +18,7 @@ export const peerCommands = {
     usage:
       "peers | peers add URL | peers credit ID AMOUNT | peers remove ID | peers payments ID | peers history ID | " +
       "peers pay ID AMOUNT --sent|--received --reference R | peers clear-defaults ID --reason R",
-    purpose: "the relays that this one knows, who owes whom, and dealings with one of them",
+    purpose: "list the peers of the relay and the amounts owed, or manage one of them",
     maxArguments: 3,
     options: ["sent", "received", "reference", "reason", ...PAGE_OPTIONS],
     run: runPeers,
@@ -26,7 +26,7 @@ export const peerCommands = {
   outbox: {
     usage:
       "outbox [--state pending|completed|failed] | outbox retry ID | outbox give-up ID --reason R",
-    purpose: "settlements on their way to other relays",
+    purpose: "list settlements that are sent to other relays, or retry or give up one",
     maxArguments: 2,
     options: ["state", "reason", ...PAGE_OPTIONS],
     run: runOutbox,
@@ -66,7 +66,7 @@ async function runPeers(call: CommandCall): Promise<CommandResult> {
     }
     default:
       return usageFault(
-        `after peers comes add, credit, remove, payments, history, pay or clear-defaults, not ${act}`,
+        `peers is followed by add, credit, remove, payments, history, pay or clear-defaults, not by ${act}`,
       );
   }
 }
@@ -183,7 +183,7 @@ async function recordPayment(
   }
   const amount = parseMoney(text);
   if (amount === undefined) return usageFault(`AMOUNT ${text} ${MONEY_RULE}`);
-  if (sent === received) return usageFault("say either --sent or --received");
+  if (sent === received) return usageFault("either --sent or --received is required, not both");
   const direction = sent === true ? "sent" : "received";
   const payment = { amount, direction, reference } as const;
   const answer = await client.settlePeer({ params: { relayId }, body: payment });
@@ -218,7 +218,7 @@ async function runOutbox(call: CommandCall): Promise<CommandResult> {
   }
   if (act === "retry") return missingFault({ ID: settlementId });
   if (act === "give-up") return missingFault({ ID: settlementId, "--reason": reason });
-  return usageFault(`after outbox comes retry or give-up, not ${act}`);
+  return usageFault(`outbox is followed by retry or give-up, not by ${act}`);
 }
 
 async function listOutbox(call: CommandCall): Promise<CommandResult> {

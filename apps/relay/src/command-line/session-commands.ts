@@ -5,7 +5,7 @@ import { missingFault, usageFault, type OperatorCommand } from "./operator-comma
 export const sessionCommands = {
   console: {
     usage: "console [--view]",
-    purpose: "print a link that opens the console once within 5 minutes; --view only reads",
+    purpose: "print a link that opens the console once within 5 minutes; --view makes it read-only",
     options: ["view"],
     run: async ({ client, baseUrl, options: { view } }) => {
       const body = view === true ? ({ level: "view" } as const) : {};
@@ -17,7 +17,7 @@ export const sessionCommands = {
   },
   sessions: {
     usage: "sessions | sessions end ID",
-    purpose: "the open sessions of the console, and the end of one",
+    purpose: "list the open sessions of the console, or end one",
     maxArguments: 2,
     run: async ({ client, args }) => {
       const [act, sessionId] = args;
@@ -27,7 +27,7 @@ export const sessionCommands = {
         return { ok: true, body: ended.body, blocks: [`${sessionId} has ended`] };
       }
       if (act === "end") return missingFault({ ID: sessionId });
-      if (act !== undefined) return usageFault(`after sessions comes nothing or end, not ${act}`);
+      if (act !== undefined) return usageFault(`sessions is followed by end or nothing, not by ${act}`);
       const answer = await client.listConsoleSessions();
       if (!answer.ok) return answer;
       const rows = answer.body.sessions.map((session) => [

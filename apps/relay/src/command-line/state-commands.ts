@@ -18,7 +18,7 @@ type Overview = Extract<
 export const stateCommands = {
   status: {
     usage: "status",
-    purpose: "the state of the relay on one screen, and what needs you",
+    purpose: "show the state of the relay on one screen, and what needs your attention",
     run: showStatus,
   },
   doctor: {
@@ -28,12 +28,12 @@ export const stateCommands = {
   },
   processes: {
     usage: "processes",
-    purpose: "the processes that are this relay together, and which of them leads",
+    purpose: "list the processes of the relay, and which of them leads",
     run: listProcesses,
   },
   freeze: {
     usage: "freeze [REASON]",
-    purpose: "refuse writes from now on; without a reason, show whether and why it is frozen",
+    purpose: "refuse writes from now on; without a reason, show whether and why the relay is frozen",
     maxArguments: Infinity,
     run: async ({ client, args }) => {
       const reason = args.join(" ").trim();
@@ -56,7 +56,7 @@ export const stateCommands = {
   },
   unfreeze: {
     usage: "unfreeze [--restored]",
-    purpose: "accept writes again; after a restore you must say --restored",
+    purpose: "accept writes again; after a restore, --restored is required",
     options: ["restored"],
     run: async ({ client, options: { restored } }) => {
       const answer = await client.unfreeze({ body: restored === true ? { restored } : {} });

@@ -10,7 +10,7 @@ const formatCommands = (list: typeof operatorCommands | typeof commands) =>
     .map(({ usage, purpose }) => `  ${usage}\n${PURPOSE_INDENT}${purpose}`)
     .join("\n");
 
-/** Formats everything that the command can do. */
+/** Formats the help text of the command. */
 export function formatUsage(): string {
   return `agent-relay ${version}
 
@@ -20,19 +20,19 @@ Usage: agent-relay [--check-config | --help | --version]
 Without a command it listens on AGENT_HOST:PORT until SIGTERM or SIGINT. To try it:
 
   dev
-${PURPOSE_INDENT}a relay in memory with two sample agents and the console, until Ctrl-C
+${PURPOSE_INDENT}run a relay in memory with two sample agents and the console, until Ctrl-C
 
-Commands that ask a running relay. They take --relay URL (else AGENT_RELAY_URL, else the relay on this
-machine), AGENT_API_TOKEN or --token-file FILE, and --json. They exit with 1 if the relay refuses, 2 if the
-arguments are wrong and 3 if there is no relay.
+Commands for a running relay. They take --relay URL (by default AGENT_RELAY_URL, otherwise the relay on
+this machine), AGENT_API_TOKEN or --token-file FILE, and --json. They exit with 1 if the relay refuses, 2 if
+the arguments are invalid and 3 if no relay answers.
 
 ${formatCommands(operatorCommands)}
 
-Commands on the database of the environment:
+Commands for the database that the environment names:
 
 ${formatCommands(commands)}
 
-The relay is configured by environment:
+The relay is configured by environment variables:
 
 ${formatVariables()}`;
 }

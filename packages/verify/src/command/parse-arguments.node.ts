@@ -33,32 +33,32 @@ export type Request =
 export const USAGE = `agent-verify [options] [FILE...]
 
 Verifies receipts, credentials, presentations, ledgers, key successions, settlement records,
-attestations, delegation tokens, evidence bundles, log proofs and checkpoints, offline. Without FILE, or with -, it reads the
-standard input. The first lines describe the claim of the artifact and its signer.
+attestations, delegation tokens, evidence bundles, log proofs and checkpoints, offline. Reads standard
+input if FILE is missing or -. The first lines of the output describe the artifact's claim and its signer.
 
-Exits with 0 when everything is valid, with 1 when something is not, with 2 when something cannot be read
-or is none of these, and with 3 when all that is missing is the key of the relay that signed a bundle, a
-settlement record or a no-show record, because a relay can be invented.
+Exits with 0 if every artifact is valid, with 1 if one is refused, with 2 if one is unreadable or of an
+unknown kind, and with 3 if the only thing missing is the key of the relay that signed a bundle, a
+settlement record or a no-show record, because anyone can invent a relay.
 
   --key KEY           the key that must have signed: 64 hex digits or a did:key; may be given again.
-                      KEY=agent, KEY=relay, KEY=agent:ID and KEY=relay:ID name its owner: it then
-                      counts for no other one
-  --trust FILE        a file of such keys, one a line; # begins a comment; may be given again
+                      KEY=agent, KEY=relay, KEY=agent:ID and KEY=relay:ID name its owner, and the
+                      key then counts for no other owner
+  --trust FILE        a file of such keys, one per line; # begins a comment; may be given again
   --allow-unanchored  exit with 0 instead of 3
-  --succession FILE   the steps of the relay's key, as its /.well-known/agent-relay.json shows them: what
-                      it signed under one key of the chain then counts for --key with any other one
+  --succession FILE   the succession records of the relay's key, from its /.well-known/agent-relay.json;
+                      a --key may then be any key of this chain
   --task ID           the task that a receipt, an attestation or a bundle must be about
-  --file FILE         the file that the result of a receipt or a bundle refers to: its hash and its
-                      length must be those that were signed; for one artifact at a time
-  --log VKEY          the verifier key of the transparency log that must hold the artifact
+  --file FILE         the file that the result of a receipt or a bundle refers to, whose hash and
+                      length must be the signed ones; for one artifact at a time
+  --log VKEY          the verifier key of the transparency log that must contain the artifact
   --witness VKEY      the verifier key of a witness whose cosignature counts; may be given again
   --quorum N          how many of these witnesses must have cosigned the log; 1 by default
-  --proof FILE        the proof that the log holds the artifact; for one artifact at a time
+  --proof FILE        the proof that the log contains the artifact; for one artifact at a time
   --now TIME          the time to use instead of the clock: ISO 8601, or ms since 1970
-  --explain           every check, with what it proves and what it does not
-  --json              one line of JSON for each file
-  --help              this text
-  --version           the version
+  --explain           show every check, with what it proves and what it does not
+  --json              print one line of JSON per file
+  --help              print this text
+  --version           print the version
 `;
 
 export function parseArguments(args: readonly string[]): Request {

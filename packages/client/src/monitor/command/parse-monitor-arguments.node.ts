@@ -24,19 +24,19 @@ export const USAGE = `agent-monitor --log VKEY --url PREFIX --state FILE [option
 Checks a transparency log once: that it only grew since the last time, that its witnesses see the same log,
 and that its new entries about your agents and keys are yours. Run it every hour.
 
-Exits with 0 when all is quiet, with 1 on an alarm, with 2 for a wrong usage or a state that cannot be read,
-and with 3 when the log cannot be reached. Ends after half an hour at most; the next call then goes on from there.
+Exits with 0 if there is no alarm, with 1 on an alarm, with 2 for invalid usage or an unreadable state file,
+and with 3 if the log is unreachable. Runs for at most half an hour; the next run continues from there.
 
   --log VKEY       the verifier key of the log
-  --url PREFIX     the URL below which the log has its paths
-  --state FILE     remembers the last head; contradicting checkpoints are added to FILE.evidence
-  --agent ID       an agent to watch, in the entries that the state has not scanned yet; may be given again
+  --url PREFIX     the URL prefix of the log
+  --state FILE     stores the last head; contradicting checkpoints are added to FILE.evidence
+  --agent ID       an agent to watch in the entries not scanned yet; may be given again
   --key HEX        a public key of yours, 64 hex digits; may be given again
-  --known FILE     what you know of: an artifact hash (64 hex digits) or a task id a line
-  --witness "VKEY PREFIX"  a witness and the URL where it shows what it cosigned; may be given again
+  --known FILE     artifact hashes (64 hex digits) and task ids that you know, one per line
+  --witness "VKEY PREFIX"  a witness and the URL where it publishes its cosignatures; may be given again
   --quorum N       how many of these witnesses must have cosigned the head; 0 by default
-  --json           one line of JSON for each alarm
-  --help           this text
+  --json           print one line of JSON per alarm
+  --help           print this text
 `;
 
 export function parseMonitorArguments(args: readonly string[]): MonitorRequest {
