@@ -28,7 +28,11 @@ test.each<[args: string[], options: OperatorOptions, message: string]>([
   [["peers", "credit", "r"], {}, "AMOUNT is missing"],
   [["peers", "credit", "r", "1e3"], {}, "AMOUNT 1e3 must be USD"],
   [["peers", "pay", "r", "5"], {}, "--reference is missing"],
-  [["peers", "pay", "r", "5"], { reference: "b" }, "either --sent or --received is required, not both"],
+  [
+    ["peers", "pay", "r", "5"],
+    { reference: "b" },
+    "either --sent or --received is required, not both",
+  ],
   [["peers", "clear-defaults", "r"], {}, "--reason is missing"],
   [["outbox", "retry"], {}, "ID is missing"],
   [["outbox", "give-up", "s"], {}, "--reason is missing"],

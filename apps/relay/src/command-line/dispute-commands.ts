@@ -22,7 +22,8 @@ const USAGE =
 export const disputeCommands = {
   disputes: {
     usage: USAGE,
-    purpose: "list disputes that wait for your decision, or all inspections with --all, or decide a dispute",
+    purpose:
+      "list disputes that wait for your decision, or all inspections with --all, or decide a dispute",
     maxArguments: 3,
     options: ["all", "state", "reason", ...PAGE_OPTIONS],
     run: runDisputes,
@@ -33,9 +34,12 @@ async function runDisputes(call: CommandCall): Promise<CommandResult> {
   const { client, args, options } = call;
   const [act, taskId, percent] = args;
   if (act === "decide") return decide(call, taskId, percent);
-  if (act !== undefined) return usageFault(`disputes is followed by decide or nothing, not by ${act}`);
+  if (act !== undefined)
+    return usageFault(`disputes is followed by decide or nothing, not by ${act}`);
   if (options.state !== undefined && options.all !== true) {
-    return usageFault("--state needs --all, because without it only disputes that wait for you are listed");
+    return usageFault(
+      "--state needs --all, because without it only disputes that wait for you are listed",
+    );
   }
   const page = readPageQuery(call);
   const query = { ...page, ...omitMissing({ state: options.state }) };

@@ -27,7 +27,8 @@ export const sessionCommands = {
         return { ok: true, body: ended.body, blocks: [`${sessionId} has ended`] };
       }
       if (act === "end") return missingFault({ ID: sessionId });
-      if (act !== undefined) return usageFault(`sessions is followed by end or nothing, not by ${act}`);
+      if (act !== undefined)
+        return usageFault(`sessions is followed by end or nothing, not by ${act}`);
       const answer = await client.listConsoleSessions();
       if (!answer.ok) return answer;
       const rows = answer.body.sessions.map((session) => [

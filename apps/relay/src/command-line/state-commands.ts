@@ -33,7 +33,8 @@ export const stateCommands = {
   },
   freeze: {
     usage: "freeze [REASON]",
-    purpose: "refuse writes from now on; without a reason, show whether and why the relay is frozen",
+    purpose:
+      "refuse writes from now on; without a reason, show whether and why the relay is frozen",
     maxArguments: Infinity,
     run: async ({ client, args }) => {
       const reason = args.join(" ").trim();

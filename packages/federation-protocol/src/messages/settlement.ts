@@ -41,7 +41,7 @@ export const SettlementAnswerSchema = v.object({
   fee_amount: describeAs(money, "The fee that the receiver keeps of the payment, in USD."),
   net_amount: describeAs(
     money,
-    "The amount that the receiver passes on, to the agent or to the next relay, in USD.",
+    "The amount that the receiver pays to the agent or the next relay, in USD.",
   ),
 });
 

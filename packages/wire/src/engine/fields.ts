@@ -180,11 +180,11 @@ export const freeText = v.pipe(
 export const pageQuery = {
   limit: describeAs(
     v.optional(integerText(1, limits.maxPageSize)),
-    "The largest number of entries in the answer; 50 if absent. A page of long entries has fewer.",
+    "The maximum number of entries; 50 by default. A page of long entries may have fewer.",
   ),
   cursor: describeAs(
     v.optional(id),
-    "The `next_cursor` of the page before; the first page if absent.",
+    "The `next_cursor` of the previous page; absent for the first page.",
   ),
 };
 

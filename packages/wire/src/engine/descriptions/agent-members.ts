@@ -17,8 +17,8 @@ export const agentMembers: Readonly<Record<string, string>> = {
   did: "The public key as a did:key.",
   display_name: "The name that the relay gives itself.",
   endpoint_url: "The http or https address at which the agent or the relay is reached.",
-  features: "The words for what the relay supports beyond the minimum.",
-  freshness: "The time since the last sign of life of the agent, in four steps.",
+  features: "The optional features that the relay supports.",
+  freshness: "The time since the agent was last seen, in four steps.",
   listing_id: "The id of the listing.",
   max_latency_ms: "The longest time that the agent promises to take for a task, in ms.",
   metadata: "What the agent states about itself, such as `name` and `description`.",
@@ -35,6 +35,6 @@ export const agentMembers: Readonly<Record<string, string>> = {
   tool_name: "The name of the tool that is called.",
   trust_basis: "`unpriced` if faking the trust level costs nothing; absent if fees back it.",
   trust_level: "The trust level; `blocked` is permanent.",
-  trust_score: "The trust that the level stands for, from 0 to 1.",
+  trust_score: "The numeric trust of the level, from 0 to 1.",
   webhook_id: "The id of the webhook.",
 };

@@ -2,11 +2,11 @@
 export const evidenceMembers: Readonly<Record<string, string>> = {
   "@context": "The JSON-LD contexts, the W3C credentials context first.",
   created: "The time of the signature in ISO 8601.",
-  credentialSubject: "The subject with its did:key as `id`, and what is stated about it.",
+  credentialSubject: "The subject with its did:key as `id`, and the claims about it.",
   cryptosuite: "The name of the cryptosuite, `eddsa-jcs-2022`.",
   domain: "The audience that a presentation is made for.",
   expires: "The end of the proof's validity in ISO 8601.",
-  offer: "The part of the due sum that a submitter offers when it rejects, from 0 to below 1.",
+  offer: "The share of the amount due that a submitter offers when it rejects, from 0 to below 1.",
   previousProof: "Not supported, because a document has one proof.",
   proofPurpose: "The purpose of the proof, `assertionMethod` for credentials.",
   proofValue: "`z` and the Ed25519 signature in base58btc.",

@@ -8,7 +8,7 @@ export const federationMembers: Readonly<Record<string, string>> = {
   hop_count: "The number of relays that have forwarded the query.",
   hop_distance: "The number of relays behind the answering one.",
   incarnation:
-    "POSIX seconds of the latest restore of the relay's database from a backup; 0 without one.",
+    "POSIX seconds of the latest restore of the relay's database from a backup; 0 if there was none.",
   max_hops: "The `hop_count` at which the query is no longer forwarded.",
   nonce_a: "The 32 random bytes of the initiator, as 64 hex digits.",
   nonce_b: "The 32 random bytes of the responder, as 64 hex digits.",

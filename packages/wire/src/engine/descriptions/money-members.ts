@@ -1,13 +1,13 @@
 /** Descriptions of members that state amounts, all in US dollars, and of related members, by name. */
 export const moneyMembers: Readonly<Record<string, string>> = {
-  amount: "The amount of money in USD.",
+  amount: "The amount in USD.",
   amount_locked: "The money that was held for the task at its submission, in USD.",
   balance: "The money in the account, in USD.",
   balance_after: "The balance after this transaction, in USD.",
   card_held: "The part of the balance that came from a card and cannot be withdrawn yet, in USD.",
   currency: "The currency, always US dollars.",
   estimated_cost: "The price of the task in USD, that of the executor that it is assigned to.",
-  fee_min: "The least arbitration fee, in USD.",
+  fee_min: "The minimum arbitration fee, in USD.",
   max_budget: "The highest price that is accepted, in USD.",
   payer_id: "The id of the paying agent.",
   payment_id: "The id of the payment.",

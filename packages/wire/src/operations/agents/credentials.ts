@@ -16,7 +16,7 @@ import { defineOperation } from "../../engine/operation.ts";
 export const StoredCredential = v.object({
   credential_id: v.string(),
   type: describeAs(v.string(), "The type of the credential as its document names it."),
-  credential: describeAs(looseObject, "The credential exactly as it was signed."),
+  credential: describeAs(looseObject, "The credential exactly as signed."),
   issued_at: describeAs(
     wholeNumber,
     "The `validFrom` of the credential, in ms since the Unix epoch.",
@@ -30,7 +30,7 @@ export const CredentialStatus = v.object({
   revoked: describeAs(v.boolean(), "Whether it is revoked."),
   revoked_at: describeAs(
     v.exactOptional(wholeNumber),
-    "The time of the revocation, in ms since the Unix epoch; absent without one.",
+    "The time of the revocation, in ms since the Unix epoch; absent if there is none.",
   ),
   reason: describeAs(
     v.exactOptional(v.string()),
@@ -145,7 +145,7 @@ export const credentials = {
         valid: describeAs(v.boolean(), "Whether the credential is valid."),
         reasons: describeAs(
           v.array(v.string()),
-          "The code of the reason for which it is not valid; empty if it is.",
+          "The code of the reason why it is not valid; empty if it is valid.",
         ),
         issuer: describeAs(
           v.nullable(v.string()),
@@ -180,7 +180,7 @@ export const credentials = {
   credentialStatus: defineOperation({
     method: "GET",
     path: "/api/v1/credentials/:credentialId/status",
-    summary: "Get whether a credential was revoked at this relay.",
+    summary: "Check whether a credential was revoked at this relay.",
     section: "Credentials",
     auth: "public",
     tier: "public",

@@ -9,7 +9,7 @@ export const Device = v.object({
   agent_id: v.string(),
   public_key: v.string(),
   did: v.string(),
-  device_name: describeAs(v.nullable(v.string()), "The name of the device; null without one."),
+  device_name: describeAs(v.nullable(v.string()), "The name of the device; null if there is none."),
   registered_at: wholeNumber,
   revoked: describeAs(v.boolean(), "Whether the device is revoked."),
 });

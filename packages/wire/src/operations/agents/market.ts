@@ -48,7 +48,7 @@ export const market = {
       capability: describeAs(capability, "Only agents with this capability."),
       max_budget: describeAs(
         v.optional(priceText),
-        "The budget by which prices are scored, in USD.",
+        "The budget that prices are scored against, in USD.",
       ),
       limit: pageQuery.limit,
     }),

@@ -12,17 +12,17 @@ export const Pairing = v.object({
   status: describeAs(PairingStatus, "The state of the session."),
   device_name: describeAs(
     v.nullable(v.string()),
-    "The name of the device that claimed the code; null before.",
+    "The name of the device that claimed the code; null until then.",
   ),
   public_key: describeAs(
     v.nullable(v.string()),
-    "The Ed25519 public key that claimed the code, as 64 hex digits; null before.",
+    "The Ed25519 public key that claimed the code, as 64 hex digits; null until then.",
   ),
   fingerprint: describeAs(
     v.nullable(v.string()),
-    "The first 16 hex digits of the SHA-256 of the claimed key's bytes; null before.",
+    "The first 16 hex digits of the SHA-256 of the claimed key's bytes; null until then.",
   ),
-  device_id: describeAs(v.nullable(v.string()), "The id of the approved device; null before."),
+  device_id: describeAs(v.nullable(v.string()), "The id of the approved device; null until then."),
   expires_at: wholeNumber,
 });
 export type Pairing = v.InferInput<typeof Pairing>;

@@ -35,7 +35,7 @@ export type Freshness = v.InferOutput<typeof Freshness>;
 export const Check = v.object({
   check: describeAs(v.string(), "The name of the check."),
   ok: describeAs(v.boolean(), "Whether the check passed."),
-  detail: describeAs(v.string(), "What was found, in plain text."),
+  detail: describeAs(v.string(), "The finding, in plain text."),
 });
 
 export const DiscoveryEntry = v.object({
@@ -72,7 +72,7 @@ export const DiscoveryEntry = v.object({
   ),
   key_proven: describeAs(
     v.optional(v.boolean()),
-    "Whether a proof, token or receipt proved the key under this id; only of an agent of this relay.",
+    "Whether a proof, token or receipt proved the key under this id; only for an agent of this relay.",
   ),
   id_conflict: describeAs(
     v.optional(v.literal(true)),
@@ -87,18 +87,18 @@ const AgentEntry = v.object({
   inspections: describeAs(
     v.optional(
       v.object({
-        as_delegator: describeAs(InspectionCounts, "Inspections of results that it had ordered."),
+        as_delegator: describeAs(InspectionCounts, "Inspections of results that it ordered."),
         as_executor: describeAs(InspectionCounts, "Inspections of its own results."),
         as_arbiter: describeAs(
           v.object({
             decided: describeAs(count, "The number of disputes that it decided."),
-            passed: describeAs(count, "The number of disputes in which it let its time pass."),
+            passed: describeAs(count, "The number of disputes that it did not decide in time."),
           }),
-          "Disputes that it decided, and those in which it let its time pass.",
+          "Disputes that it decided, and those that it did not decide in time.",
         ),
       }),
     ),
-    "How its inspections before payment ended; only of an agent of this relay.",
+    "The outcomes of its inspections before payment; only for an agent of this relay.",
   ),
 });
 
@@ -145,7 +145,7 @@ export const registry = {
         ),
         checks: describeAs(
           v.array(Check),
-          "What keeps the agent from being found, check by check.",
+          "The checks that decide whether the agent can be found.",
         ),
       }),
     },

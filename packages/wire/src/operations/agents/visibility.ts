@@ -22,11 +22,11 @@ const QueryRank = v.object({
 
 export const Visibility = v.object({
   agent_id: v.string(),
-  checks: describeAs(v.array(Check), "What keeps the agent from being found, check by check."),
+  checks: describeAs(v.array(Check), "The checks that decide whether the agent can be found."),
   queries: describeAs(v.array(QueryRank), "The rank in the query for each of its capabilities."),
   hints: describeAs(
     v.array(v.string()),
-    "Changes that would let the agent be found, or be ranked higher.",
+    "Changes that would make the agent findable or rank it higher.",
   ),
 });
 export type Visibility = v.InferOutput<typeof Visibility>;
@@ -36,7 +36,7 @@ export const visibility = {
     method: "GET",
     path: "/api/v1/agents/:agentId/visibility",
     summary:
-      "Get what keeps an agent from being found and its rank in queries for its capabilities.",
+      "Get the checks that decide whether an agent can be found, and its rank in queries for its capabilities.",
     section: "Registry",
     auth: "bearer",
     ownerOnly: true,

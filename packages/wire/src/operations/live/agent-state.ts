@@ -13,7 +13,7 @@ export const Goal = v.object({
   plans: describeAs(wholeNumber, "The number of its plans."),
   task_status: describeAs(
     v.nullable(v.string()),
-    "The state of the task with the id of the goal; null without one.",
+    "The state of the task with the id of the goal; null if there is none.",
   ),
 });
 export type Goal = v.InferInput<typeof Goal>;
@@ -49,7 +49,7 @@ export const AuditEntry = v.object({
   ),
   device_id: describeAs(
     v.nullable(v.string()),
-    "The id of the device that acted; null without one.",
+    "The id of the device that acted; null if there is none.",
   ),
   action: describeAs(v.string(), "The name of the action."),
   detail: describeAs(

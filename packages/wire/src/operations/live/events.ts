@@ -46,7 +46,7 @@ export const AgentEvent = v.object({
   timestamp: describeAs(wholeNumber, "The time of the event, in ms since the Unix epoch."),
   goal_id: describeAs(
     v.nullable(v.string()),
-    "The id of the goal that the event belongs to; null without one.",
+    "The id of the goal that the event belongs to; null if there is none.",
   ),
   payload: describeAs(looseObject, "What belongs to the event, a JSON object."),
   clock: describeAs(

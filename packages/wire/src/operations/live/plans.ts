@@ -25,17 +25,17 @@ const optionalTime = v.optional(v.nullable(timestamp), null);
 const StepBody = v.object({
   step_id: id,
   ordinal: count,
-  description: describeAs(v.optional(longText, ""), "What is done in the step, in plain text."),
+  description: describeAs(v.optional(longText, ""), "A description of the step, in plain text."),
   status: describeAs(v.optional(v.picklist(STEP_STATUSES), "pending"), "The state of the step."),
   tools_used: v.optional(capabilities, []),
   tool_calls: v.optional(count, 0),
   started_at: describeAs(
     optionalTime,
-    "The time of the start, in ms since the Unix epoch; null before.",
+    "The time of the start, in ms since the Unix epoch; null until then.",
   ),
   completed_at: describeAs(
     optionalTime,
-    "The time of completion, in ms since the Unix epoch; null before.",
+    "The time of completion, in ms since the Unix epoch; null until then.",
   ),
   delegation: v.optional(v.object({ receipt_hash: hash })),
   agent_id: describeAs(
@@ -116,7 +116,7 @@ const PutPlanAnswer = v.object({
   ...Plan.entries,
   allocation: describeAs(
     v.optional(v.array(StepAllocation)),
-    "The agent and the price of each step; only of a plan with agents, capabilities or a budget, and empty if its budget does not suffice.",
+    "The agent and the price of each step; only for a plan with agents, capabilities or a budget, and empty if its budget does not suffice.",
   ),
 });
 

@@ -28,7 +28,7 @@ export const Webhook = v.object({
   ),
   last_error: describeAs(
     v.nullable(v.string()),
-    "The reason why the last delivery failed; null without one.",
+    "The reason why the last delivery failed; null if there is none.",
   ),
   failures: describeAs(wholeNumber, "The number of consecutive failed deliveries."),
 });

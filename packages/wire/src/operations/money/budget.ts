@@ -23,9 +23,12 @@ export const Transaction = v.object({
   balance_after: money,
   reference_id: describeAs(
     v.nullable(v.string()),
-    "The reference of the movement, such as the id of its task; null without one.",
+    "The reference of the movement, such as the id of its task; null if there is none.",
   ),
-  description: describeAs(v.nullable(v.string()), "A text about the movement; null without one."),
+  description: describeAs(
+    v.nullable(v.string()),
+    "A text about the movement; null if there is none.",
+  ),
   created_at: wholeNumber,
 });
 export type Transaction = v.InferInput<typeof Transaction>;
@@ -50,7 +53,7 @@ export const Settlement = v.object({
   receipt_hash: v.string(),
   ledger_hash: describeAs(
     v.nullable(v.string()),
-    "The `content_hash` of the ledger of the task, as 64 hex digits; null without one.",
+    "The `content_hash` of the ledger of the task, as 64 hex digits; null if there is none.",
   ),
   amount_settled: describeAs(money, "The amount that the payer paid, in USD."),
   fee: describeAs(money, "The fee of the relay, in USD."),
@@ -67,7 +70,7 @@ export const Settlement = v.object({
   settled_at: wholeNumber,
   outcome_hash: describeAs(
     v.optional(v.string()),
-    "The SHA-256 of the outcome of the inspection without its signature, as 64 hex digits; only of an inspected task.",
+    "The SHA-256 of the outcome of the inspection without its signature, as 64 hex digits; only for an inspected task.",
   ),
   /** The transaction and the chain of the x402 payment that was sent with the task. */
   x402_tx_hash: v.optional(v.string()),
@@ -102,7 +105,7 @@ const DepositBody = v.object({
   currency: v.optional(currency, "USD"),
   reference: describeAs(
     v.optional(paymentReference),
-    "The key of the deposit: one that was credited to the account before credits nothing. It has no white space at its ends and is in Unicode form C.",
+    "The reference of the deposit; one that was already credited to the account credits nothing. It must have no leading or trailing white space and be in Unicode form C.",
   ),
   description: describeAs(v.optional(shortText), "A text for the transaction."),
 });
@@ -163,7 +166,7 @@ export const budget = {
   deposit: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/deposit",
-    summary: "Credit an account; a `reference` that was credited to it before credits nothing.",
+    summary: "Credit an account; a `reference` that was already credited to it credits nothing.",
     section: "Budget",
     auth: "master",
     tier: "write",

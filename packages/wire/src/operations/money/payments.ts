@@ -18,7 +18,7 @@ export const payments = {
     body: v.object({
       outcome: describeAs(
         Outcome,
-        "The end of the payment: `settled` if it is on the chain, `failed` if it never will be.",
+        "The outcome of the payment: `settled` if it is on the chain, `failed` if it never will be.",
       ),
       reason: describeAs(nonEmptyLongText, "The reason for this decision."),
     }),
@@ -27,7 +27,7 @@ export const payments = {
         payment_id: v.string(),
         payer_id: v.string(),
         amount: money,
-        status: describeAs(extensibleEnum(Outcome.options), "The end of the payment."),
+        status: describeAs(extensibleEnum(Outcome.options), "The outcome of the payment."),
         reason: describeAs(v.string(), "The reason for this decision."),
       }),
     },

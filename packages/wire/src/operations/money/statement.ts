@@ -45,7 +45,7 @@ export const statement = {
       ),
       format: describeAs(
         v.optional(v.picklist(["json", "csv"])),
-        "The form of the answer; `json` if absent.",
+        "The format of the answer; `json` by default.",
       ),
     }),
     media: ["text/csv"],

@@ -21,7 +21,7 @@ export const Withdrawal = v.object({
   agent_id: v.string(),
   amount: describeAs(money, "The amount that left the balance, in USD."),
   currency: v.literal("USD"),
-  destination: describeAs(v.string(), "Where the money is to be sent, as the agent wrote it."),
+  destination: describeAs(v.string(), "The destination of the money, as the agent wrote it."),
   status: describeAs(extensibleEnum(WithdrawalStatus.options), "The state of the withdrawal."),
   created_at: wholeNumber,
   resolved_at: v.nullable(wholeNumber),
@@ -60,7 +60,7 @@ export const withdrawals = {
     keyed: true,
     body: v.object({
       amount: describeAs(amount, "The amount to withdraw, in USD."),
-      destination: describeAs(nonEmptyShortText, "Where the money is to be sent."),
+      destination: describeAs(nonEmptyShortText, "The destination of the money."),
     }),
     ok: { 201: Withdrawal },
     refusals: [

@@ -14,7 +14,7 @@ import { defineOperation } from "../../engine/operation.ts";
 /** An agent that was ever bound to a key here. */
 export const OperatorAgent = v.object({
   agent_id: v.string(),
-  name: describeAs(v.nullable(v.string()), "The name of its registration; null without one."),
+  name: describeAs(v.nullable(v.string()), "The name of its registration; null if there is none."),
   state: describeAs(
     extensibleEnum(["bound", "registered", "revoked"]),
     "Whether it is only bound to a key, registered, or revoked.",
@@ -26,7 +26,7 @@ export const OperatorAgent = v.object({
   last_seen_at: wholeNumber,
   unreachable_at: describeAs(
     v.nullable(wholeNumber),
-    "The time at which a call found nothing at its endpoint, or it closed its last socket in order, in ms since the Unix epoch, until its next sign of life; null otherwise.",
+    "The time at which a call found nothing at its endpoint, or it closed its last socket in order, in ms since the Unix epoch, until the relay sees it again; null otherwise.",
   ),
   open_tasks: describeAs(wholeNumber, "The number of its open tasks."),
   credentials: describeAs(
@@ -81,7 +81,8 @@ export const allAgents = {
   getOnlineHistory: defineOperation({
     method: "GET",
     path: "/api/v1/admin/agents/:agentId/online-history",
-    summary: "Get when an agent was online since `from`, at most in the last 7 days, oldest first.",
+    summary:
+      "Get the times when an agent was online since `from`, oldest first, for at most the last 7 days.",
     section: "Operator",
     auth: "master",
     tier: "read",
@@ -98,11 +99,11 @@ export const allAgents = {
         to: describeAs(wholeNumber, "The end of the period, in ms since the Unix epoch."),
         spans: describeAs(
           v.array(TimeSpan),
-          "The times in which it was online, exact to a minute; each lies within one of `watched`.",
+          "The periods in which it was online, exact to a minute; each is within one of `watched`.",
         ),
         watched: describeAs(
           v.array(TimeSpan),
-          "The times in which the relay looked; of the others, such as those of a stop, nothing is known.",
+          "The periods in which the relay checked; nothing is known about others, for example while it was stopped.",
         ),
       }),
     },

@@ -23,7 +23,7 @@ export const OperatorTask = v.object({
       v.object({
         code: describeAs(
           extensibleEnum(["failed", "denied", "expired", "no_show"]),
-          "The kind of the bad end.",
+          "The kind of failure.",
         ),
         sentence: describeAs(
           v.string(),
@@ -31,7 +31,7 @@ export const OperatorTask = v.object({
         ),
       }),
     ),
-    "Why it ended badly; null unless it did.",
+    "The reason for the failure; null if it did not fail.",
   ),
   duration_ms: describeAs(
     v.nullable(wholeNumber),
@@ -74,9 +74,9 @@ const Delivery = v.object({
   agent_id: v.string(),
   channel: describeAs(
     v.nullable(extensibleEnum(["socket", "mcp", "peer"])),
-    "`socket` for a device over a socket or HTTP, `mcp` for a call of its endpoint, `peer` for another relay; null where it is no longer known.",
+    "`socket` for a device over a socket or HTTP, `mcp` for a call of its endpoint, `peer` for another relay; null if it is no longer known.",
   ),
-  attempts: describeAs(wholeNumber, "The number of times that the executor took it."),
+  attempts: describeAs(wholeNumber, "The number of times that the executor accepted it."),
   last_at: describeAs(
     v.nullable(wholeNumber),
     "The time at which the executor last took it, or delivered a result without taking it, in ms since the Unix epoch; null if it is not known.",
@@ -146,7 +146,7 @@ export const allTasks = {
         task: OperatorTask,
         parent_task_id: describeAs(
           v.nullable(v.string()),
-          "The id of the task under which it was submitted; null without one.",
+          "The id of the task under which it was submitted; null if there is none.",
         ),
         children: describeAs(
           v.array(v.string()),
@@ -155,7 +155,7 @@ export const allTasks = {
         executors: describeAs(v.array(Assignment), "The agents that it was assigned to, in order."),
         deliveries: describeAs(
           v.array(Delivery),
-          "The executors that took it; empty once it expired.",
+          "The executors that accepted it; empty once it has expired.",
         ),
         hold: describeAs(
           v.nullable(Hold),
@@ -195,7 +195,7 @@ export const allTasks = {
         ),
         erased_at: describeAs(
           v.nullable(wholeNumber),
-          "The time at which the texts were replaced by their hashes, in ms since the Unix epoch; null before.",
+          "The time at which the texts were replaced by their hashes, in ms since the Unix epoch; null until then.",
         ),
       }),
     },

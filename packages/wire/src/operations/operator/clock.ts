@@ -15,7 +15,7 @@ export const clock = {
     ok: {
       200: v.object({
         now: describeAs(wholeNumber, "The time of the relay, in ms since the Unix epoch."),
-        moved_ms: describeAs(wholeNumber, "By how much its time moved, in ms."),
+        moved_ms: describeAs(wholeNumber, "The change of its time, in ms."),
       }),
     },
     refusals: [],

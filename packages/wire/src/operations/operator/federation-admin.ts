@@ -49,7 +49,7 @@ export const FederationPeer = v.object({
   ),
   incarnation: describeAs(
     v.optional(wholeNumber),
-    "POSIX seconds of the latest restore of its database from a backup, as it states; 0 without one.",
+    "POSIX seconds of the latest restore of its database from a backup, as it reports; 0 if there was none.",
   ),
   tasks_24h: describeAs(
     v.optional(wholeNumber),
@@ -66,9 +66,12 @@ const PeerPayment = v.object({
   position_after: describeAs(money, "The position after this movement, in USD."),
   reference: describeAs(
     v.nullable(v.string()),
-    "The task, or the reference of a payment that was made elsewhere; null without one.",
+    "The task, or the reference of a payment that was made elsewhere; null if there is none.",
   ),
-  description: describeAs(v.nullable(v.string()), "A text about the movement; null without one."),
+  description: describeAs(
+    v.nullable(v.string()),
+    "A text about the movement; null if there is none.",
+  ),
 });
 
 const OutboxState = v.picklist(["pending", "completed", "failed"]);
@@ -86,7 +89,7 @@ export const OutboxEntry = v.object({
   next_attempt_at: v.nullable(wholeNumber),
   last_error: describeAs(
     v.nullable(v.string()),
-    "The reason why the last attempt failed; null without one.",
+    "The reason why the last attempt failed; null if there is none.",
   ),
   created_at: wholeNumber,
   ended_at: v.nullable(wholeNumber),
@@ -191,7 +194,7 @@ export const federationAdmin = {
       ),
       reference: describeAs(
         paymentReference,
-        "The key of the payment: one that was recorded before changes nothing. It has no white space at its ends and is in Unicode form C.",
+        "The reference of the payment; one that was already recorded changes nothing. It must have no leading or trailing white space and be in Unicode form C.",
       ),
     }),
     ok: {

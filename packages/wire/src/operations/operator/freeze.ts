@@ -8,17 +8,17 @@ const Frozen = v.object({
   reason: describeAs(v.nullable(v.string()), "The reason; null while it is not frozen."),
   since: describeAs(
     v.nullable(wholeNumber),
-    "The time from which it is frozen, in ms since the Unix epoch; null while it is not.",
+    "The time when the freeze began, in ms since the Unix epoch; null while it is not.",
   ),
 });
 
 /** Whether the relay is frozen, why, since when and by which operator; null where that is unknown. */
 export const FreezeReport = v.object({
   ...Frozen.entries,
-  by: describeAs(v.nullable(v.string()), "The operator that froze it; null where that is unknown."),
+  by: describeAs(v.nullable(v.string()), "The operator that froze it; null if that is unknown."),
   restored: describeAs(
     v.boolean(),
-    "Whether it is frozen because its database was restored from a backup. The end of the freeze then needs the member `restored`.",
+    "Whether it is frozen because its database was restored from a backup. To unfreeze it, the member `restored` is then required.",
   ),
 });
 export type FreezeReport = v.InferInput<typeof FreezeReport>;
@@ -27,7 +27,7 @@ export const freeze = {
   getFreeze: defineOperation({
     method: "GET",
     path: "/api/v1/admin/freeze",
-    summary: "Get whether the relay is frozen, why, since when and by whom.",
+    summary: "Get the freeze state of the relay with its reason, start and operator.",
     section: "Operator",
     auth: "master",
     tier: "read",

@@ -18,7 +18,7 @@ export const Hold = v.object({
   task_id: v.string(),
   payer_id: describeAs(
     v.string(),
-    "The agent whose money it is, or `relay:` and the id of the relay that forwarded the task.",
+    "The agent that owns the money, or `relay:` and the id of the relay that forwarded the task.",
   ),
   amount: money,
   since: describeAs(wholeNumber, "The time from which it is held, in ms since the Unix epoch."),
@@ -28,7 +28,7 @@ export const Hold = v.object({
   ),
   state: describeAs(
     extensibleEnum(["open", "inspected", "bond", "awaiting_peer"]),
-    "The reason for which it is held.",
+    "The reason why it is held.",
   ),
 });
 export type Hold = v.InferInput<typeof Hold>;

@@ -25,7 +25,7 @@ const Head = v.object({
 const LogWitness = v.object({
   name: describeAs(v.string(), "The name in the key of the witness."),
   vkey: describeAs(v.string(), "The key of the witness in the form of C2SP signed notes."),
-  prefix: describeAs(v.string(), "The URL below which the witness is asked."),
+  prefix: describeAs(v.string(), "The URL under which the witness is asked."),
   state: describeAs(
     extensibleEnum(["unasked", "cosigned", "ahead", "refused", "unreachable"]),
     "The end of the last attempt; `ahead` if it has cosigned a head that this relay does not have.",
@@ -36,7 +36,7 @@ const LogWitness = v.object({
   ),
   answered_at: describeAs(
     v.nullable(wholeNumber),
-    "The time of its last answer since the start, in ms since the Unix epoch; null before.",
+    "The time of its last answer since the start, in ms since the Unix epoch; null until then.",
   ),
 });
 
@@ -120,12 +120,12 @@ export const log = {
         vkey: describeAs(v.string(), "The key of the log in the form of C2SP signed notes."),
         size: describeAs(
           wholeNumber,
-          "The number of entries, those that no head covers yet included.",
+          "The number of entries, including those that no head covers yet.",
         ),
         lag: describeAs(wholeNumber, "The number of entries that no head covers yet."),
         held: describeAs(
           v.nullable(v.string()),
-          "The reason why no head is signed: one is known elsewhere that is not in this database; null otherwise.",
+          "The reason why no head is signed: a head exists elsewhere that this database lacks; null otherwise.",
         ),
         latest: describeAs(v.nullable(Head), "The newest head; null before the first one."),
         published: describeAs(

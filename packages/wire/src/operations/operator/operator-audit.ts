@@ -12,11 +12,11 @@ export const OperatorAuditEntry = v.object({
   ),
   device_id: describeAs(
     v.nullable(v.string()),
-    "The id of the device that acted; null without one.",
+    "The id of the device that acted; null if there is none.",
   ),
   action: describeAs(
     v.string(),
-    "A word of an agent's audit, or the name of the operation that the operator called.",
+    "The name of an agent's action, or the name of the operation that the operator called.",
   ),
   agent_id: describeAs(
     v.nullable(v.string()),
@@ -28,7 +28,7 @@ export const OperatorAuditEntry = v.object({
   ),
   result: describeAs(
     v.optional(v.nullable(v.string())),
-    "The status or the code of the answer to an operator's act, with `repeated` if an earlier act had done it; null if the relay ended before it answered, absent for agents.",
+    "The status or the code of the answer to an operator's action, with `repeated` if an earlier action had the same effect; null if the relay ended before it answered, absent for agents.",
   ),
 });
 export type OperatorAuditEntry = v.InferInput<typeof OperatorAuditEntry>;
@@ -37,7 +37,7 @@ export const operatorAudit = {
   listOperatorAudit: defineOperation({
     method: "GET",
     path: "/api/v1/admin/audit",
-    summary: "List who did what, agents and operators, newest first.",
+    summary: "List the actions of agents and operators, newest first.",
     section: "Operator",
     auth: "master",
     tier: "read",

@@ -25,7 +25,7 @@ const MoneySums = v.object({
   ),
   inspected: describeAs(
     money,
-    "The money held until inspections close, in USD: the sums due, the fees and the bonds of disputes.",
+    "The money held until inspections close, in USD: the amounts due, the fees and the bonds of disputes.",
   ),
   pending_withdrawals: money,
   fees_today: describeAs(money, "The earnings of the relay since midnight UTC, in USD."),
@@ -68,7 +68,7 @@ const DatabaseReport = v.object({
 export const RelayProcess = v.object({
   process_id: describeAs(
     v.nullable(v.string()),
-    "The id since its last start; null where there is always only one.",
+    "The id since its last start; null if there is always only one process.",
   ),
   name: describeAs(v.string(), "The name that the operator gave it."),
   version: describeAs(v.string(), "The version of the relay."),
@@ -78,8 +78,11 @@ export const RelayProcess = v.object({
     "The time at which it last showed that it is alive, in ms since the Unix epoch.",
   ),
   alive: describeAs(v.boolean(), "False once the others count it as dead."),
-  leads: describeAs(v.boolean(), "Whether it does the work that only one of them does."),
-  answers: describeAs(v.boolean(), "Whether this answer is its own."),
+  leads: describeAs(
+    v.boolean(),
+    "Whether it is the leader, which does the work that only one process may do.",
+  ),
+  answers: describeAs(v.boolean(), "Whether this process answered the request."),
   agents: describeAs(wholeNumber, "The number of agents with a socket at it."),
 });
 export type RelayProcess = v.InferInput<typeof RelayProcess>;
@@ -104,7 +107,7 @@ export const overview = {
             count: describeAs(wholeNumber, "The number of pending and claimed tasks."),
             oldest_at: describeAs(
               v.nullable(wholeNumber),
-              "The time at which the oldest was submitted, in ms since the Unix epoch; null without one.",
+              "The time at which the oldest was submitted, in ms since the Unix epoch; null if there is none.",
             ),
           }),
           "The open tasks.",
@@ -137,7 +140,7 @@ export const overview = {
           "The number of disputes that the operator must decide.",
         ),
         freeze: describeAs(FreezeReport, "Whether and why the relay is frozen."),
-        draining: describeAs(v.boolean(), "Whether the relay is about to stop."),
+        draining: describeAs(v.boolean(), "Whether the relay is shutting down."),
         processes: describeAs(wholeNumber, "The number of processes of the relay that are alive."),
         jobs: describeAs(v.array(JobReport), "The background jobs of the process that answers."),
         books: describeAs(
@@ -166,7 +169,8 @@ export const overview = {
   listProcesses: defineOperation({
     method: "GET",
     path: "/api/v1/admin/processes",
-    summary: "List the processes of the relay, those that ended without notice for a minute too.",
+    summary:
+      "List the processes of the relay, including, for a minute, those that ended without notice.",
     section: "Operator",
     auth: "master",
     tier: "read",

@@ -24,7 +24,7 @@ export const PeerEntrySchema = v.object({
   display_name: shortText,
   state: describeAs(extensibleEnum(PEER_STATES), "The state of the peer."),
   trust_score: v.number(),
-  agent_count: describeAs(count, "The number of agents that the peer states."),
+  agent_count: describeAs(count, "The number of agents that the peer reports."),
   last_heartbeat_at: v.nullable(timestamp),
   missed_heartbeats: describeAs(count, "The number of consecutive heartbeats that it missed."),
 });

@@ -10,7 +10,10 @@ import { defineOperation } from "../../engine/operation.ts";
 export const RelayEvent = v.looseObject({
   sequence: describeAs(wholeNumber, "The number of the event, from 1 without gaps."),
   at: wholeNumber,
-  type: describeAs(v.string(), "What changed, like `task.completed` or `relay.frozen`."),
+  type: describeAs(
+    v.string(),
+    "The type of the event, such as `task.completed` or `relay.frozen`.",
+  ),
 });
 export type RelayEvent = v.InferInput<typeof RelayEvent>;
 
@@ -19,7 +22,7 @@ export const relayEvents = {
     method: "GET",
     path: "/api/v1/admin/events",
     summary:
-      "List what changed at the relay, oldest first; with `Accept: text/event-stream` as a stream. " +
+      "List the changes at the relay, oldest first; with `Accept: text/event-stream` as a stream. " +
       "Events are kept for 7 days.",
     section: "Operator",
     auth: "master",

@@ -23,12 +23,13 @@ export const series = {
   getSeries: defineOperation({
     method: "GET",
     path: "/api/v1/admin/series",
-    summary: "Get a figure per `step` since `from`, at most of the last 48 hours, oldest first.",
+    summary:
+      "Get one value of a metric per `step` since `from`, oldest first, for at most the last 48 hours.",
     section: "Operator",
     auth: "master",
     tier: "read",
     query: v.object({
-      metric: describeAs(v.picklist(SERIES_METRICS), "The figure."),
+      metric: describeAs(v.picklist(SERIES_METRICS), "The metric."),
       from: describeAs(
         v.optional(timeText),
         "The time of the first point, in ms since the Unix epoch; an hour ago if absent.",
@@ -51,7 +52,7 @@ export const series = {
     }),
     ok: {
       200: v.object({
-        metric: describeAs(extensibleEnum(SERIES_METRICS), "The figure."),
+        metric: describeAs(extensibleEnum(SERIES_METRICS), "The metric."),
         step: describeAs(wholeNumber, "The time between two points, in ms."),
         points: describeAs(
           v.array(
@@ -59,7 +60,7 @@ export const series = {
               at: describeAs(wholeNumber, "The beginning of the step, in ms since the Unix epoch."),
               value: describeAs(
                 v.nullable(v.number()),
-                "The figure of the step; null without data.",
+                "The value for the step; null if there is no data.",
               ),
             }),
           ),

@@ -7,11 +7,11 @@ const Checks = v.array(
   v.object({
     check: describeAs(v.string(), "The name of the check."),
     ok: describeAs(v.boolean(), "Whether the check passed."),
-    detail: describeAs(v.string(), "What was found, in plain text."),
+    detail: describeAs(v.string(), "The finding, in plain text."),
   }),
 );
 /**
- * POSIX seconds of the latest restore of the relay's database from a backup; 0 without one. Relays of
+ * POSIX seconds of the latest restore of the relay's database from a backup; 0 if there was none. Relays of
  * older versions omit it.
  */
 const incarnation = v.optional(wholeNumber);
@@ -23,13 +23,13 @@ const BooksCheck = v.object({
     "The fault that the rule finds, such as `sum_not_zero`; relays of older versions omit it.",
   ),
   name: describeAs(v.string(), "The rule, such as `all accounts together hold 0`."),
-  ok: describeAs(v.boolean(), "Whether nothing breaks the rule."),
+  ok: describeAs(v.boolean(), "Whether the rule holds."),
   count: describeAs(v.optional(wholeNumber), "The number of rows that break the rule."),
   ids: describeAs(
     v.optional(v.array(v.string())),
     "The ids of the first 20 rows that break the rule, such as accounts or tasks.",
   ),
-  detail: describeAs(v.string(), "What was found, in plain text."),
+  detail: describeAs(v.string(), "The finding, in plain text."),
 });
 
 const BooksTotals = v.object({
@@ -142,7 +142,7 @@ export const system = {
               ),
               prefix: describeAs(
                 v.nullable(v.string()),
-                "The URL below which the log is served; null while it is off, or without `base_url`.",
+                "The URL under which the log is served; null while it is off, or without `base_url`.",
               ),
               witness_vkey: describeAs(
                 v.nullable(v.string()),
@@ -150,7 +150,7 @@ export const system = {
               ),
               witness_prefix: describeAs(
                 v.nullable(v.string()),
-                "The URL below which it cosigns other logs; null while it does not, or without `base_url`.",
+                "The URL under which it cosigns other logs; null while it does not, or without `base_url`.",
               ),
               suite: v.string(),
               signature: v.string(),
@@ -163,7 +163,7 @@ export const system = {
           v.nullable(v.string()),
           "The public address of the relay; null if it is not configured.",
         ),
-        fee_rate: describeAs(v.number(), "The relay's fee as a part of what is paid, from 0 to 1."),
+        fee_rate: describeAs(v.number(), "The relay's fee as a share of the payment, from 0 to 1."),
         disputes: describeAs(
           v.optional(
             v.object({
@@ -177,7 +177,7 @@ export const system = {
               ),
               fee_rate: describeAs(
                 v.number(),
-                "The arbitration fee as a part of the sum in dispute, from 0 to 1; it is at least `fee_min`.",
+                "The arbitration fee as a share of the disputed amount, from 0 to 1; at least `fee_min`.",
               ),
               fee_min: money,
               window_min_ms: describeAs(
@@ -188,7 +188,7 @@ export const system = {
               decided: describeAs(count, "The number of disputes that the operator decided."),
               undecided: describeAs(
                 count,
-                "The number of disputes in which the operator's time passed.",
+                "The number of disputes that the operator did not decide in time.",
               ),
             }),
           ),

@@ -49,7 +49,7 @@ export const receipts = {
     method: "GET",
     path: "/api/v1/agents/:agentId/receipts/:taskId",
     summary:
-      "Get a receipt that the agent signed, byte for byte as it was received if verifiers read that text.",
+      "Get a receipt that the agent signed, byte for byte as received if verifiers accept that text.",
     section: "Receipts",
     auth: "bearer",
     audited: "session",

@@ -71,22 +71,19 @@ export const AcceptanceTerms = v.object({
   ),
   fee_rate: describeAs(
     v.number(),
-    "The arbitration fee as a part of the sum in dispute, from 0 to 1; it is at least `fee_min`.",
+    "The arbitration fee as a share of the disputed amount, from 0 to 1; at least `fee_min`.",
   ),
   fee_min: money,
   platform_fee_rate: describeAs(
     v.number(),
-    "The relay's fee as a part of what is paid, from 0 to 1.",
+    "The relay's fee as a share of the payment, from 0 to 1.",
   ),
 });
 export type AcceptanceTerms = v.InferOutput<typeof AcceptanceTerms>;
 
 /** A party's inspections: the closed ones, and how many of them were rejected and lost. */
 export const InspectionCounts = v.object({
-  closed: describeAs(
-    count,
-    "The number of closed inspections, without those about next to nothing.",
-  ),
+  closed: describeAs(count, "The number of closed inspections, except those of almost no value."),
   rejected: describeAs(count, "The number of those in which the result was rejected."),
   lost: describeAs(count, "The number of those that the party lost."),
 });

@@ -64,7 +64,7 @@ const RequestApprovalBody = v.pipe(
     args_hash: hash,
     arguments: describeAs(
       v.exactOptional(looseObject),
-      "Shows the approvers what they vote on; the hash of its canonical JSON must be `args_hash`.",
+      "The arguments, shown to the approvers; the hash of their canonical JSON must be `args_hash`.",
     ),
     quorum_required: v.pipe(
       v.number(),
@@ -163,7 +163,7 @@ export const approvals = {
     method: "GET",
     path: "/api/v1/agents/:agentId/approvals",
     summary:
-      "List the approvals an agent requested, or with `as=approver` those that it may vote on. Pending ones of agents that it blocked are left out.",
+      "List the approvals that an agent requested or, with `as=approver`, those that it may vote on. Pending approvals of agents that it has blocked are left out.",
     section: "Approvals",
     auth: "bearer",
     audited: "session",
@@ -172,11 +172,11 @@ export const approvals = {
     query: v.object({
       as: describeAs(
         v.optional(v.literal("approver")),
-        "With `approver` those that the agent may vote on.",
+        "With `approver`, lists the approvals that the agent may vote on.",
       ),
       requester: describeAs(
         v.optional(v.picklist(["known", "unknown"])),
-        "Only with `as=approver`, and only calls that wait for its vote. `known` lists those of the approver itself, of agents whose calls it approved before, and of those that it trusts at least as `first_contact`; `unknown` lists the newest one of each other agent, first of those whose tasks left the relay more fees, by powers of ten.",
+        "Only with `as=approver`; lists only calls that wait for its vote. `known` lists calls of the approver itself, of agents whose calls it has approved before, and of agents that it trusts at least as `first_contact`. `unknown` lists the newest call of each other agent, ordered by the fees that its tasks have paid to the relay, in powers of ten.",
       ),
       status: describeAs(v.optional(ApprovalStatus), "Only approvals in this state."),
       ...pageQuery,
@@ -249,7 +249,7 @@ export const approvals = {
   useApproval: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/approvals/:approvalId/use",
-    summary: "Use an approval for the single call that it was given for.",
+    summary: "Use an approval for the one call that it was given for.",
     section: "Approvals",
     auth: "bearer",
     ownerOnly: true,

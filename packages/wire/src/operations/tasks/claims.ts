@@ -34,7 +34,7 @@ export const claims = {
     method: "POST",
     path: "/agent/:agentId/task/:taskId/progress",
     summary:
-      "Renew the claim of this device and report progress with a note; the notes of a task are stored up to 64 KiB together.",
+      "Renew the claim of this device and report progress with a note; at most 64 KiB of notes are stored per task.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:result",
@@ -46,7 +46,7 @@ export const claims = {
   releaseClaim: defineOperation({
     method: "DELETE",
     path: "/agent/:agentId/task/:taskId/claim",
-    summary: "Release the claim of this device, which also accepts a requested cancel.",
+    summary: "Release the claim of this device; this also accepts a requested cancellation.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:result",

@@ -24,16 +24,16 @@ const InspectionOutcome = v.object({
   receipt_hash: v.string(),
   outcome: describeAs(
     extensibleEnum(["accepted", "lapsed", "conceded", "unanswered", "decided", "undecided"]),
-    "How the inspection ended.",
+    "The result of the inspection.",
   ),
-  share: describeAs(v.number(), "The part of the due sum that was paid, from 0 to 1."),
+  share: describeAs(v.number(), "The share of the amount due that was paid, from 0 to 1."),
   verdicts: describeAs(
     v.array(v.string()),
     "The hashes of the verdicts in the order of their arrival, each as 64 hex digits.",
   ),
   decision: describeAs(
     v.nullable(v.string()),
-    "The hash of the decision, as 64 hex digits; null without one.",
+    "The hash of the decision, as 64 hex digits; null if there is none.",
   ),
   closed_at: describeAs(wholeNumber, "The time of the end, in ms since the Unix epoch."),
   issuer: describeAs(v.string(), "The did:key of the relay that signed."),
@@ -53,24 +53,27 @@ export const Inspection = v.object({
   ),
   state: describeAs(extensibleEnum(InspectionState.options), "The state of the inspection."),
   terms: AcceptanceTerms,
-  due: describeAs(money, "The sum that the receipt earned, in USD."),
-  fee: describeAs(money, "The arbitration fee of that sum, in USD."),
+  due: describeAs(money, "The amount that the receipt earned, in USD."),
+  fee: describeAs(money, "The arbitration fee for that amount, in USD."),
   arbiter_id: describeAs(
     v.string(),
     "The arbiter in charge of a dispute; the relay's id for its operator.",
   ),
   deadline: describeAs(
     v.nullable(wholeNumber),
-    "The time at which the state ends by itself, in ms since the Unix epoch; null once it is closed.",
+    "The deadline of the state, in ms since the Unix epoch; null once it is closed.",
   ),
   verdicts: describeAs(
     v.array(looseObject),
     "The signed statements of the parties as they arrived, oldest first.",
   ),
-  decision: describeAs(v.nullable(looseObject), "The arbiter's signed decision; null without one."),
+  decision: describeAs(
+    v.nullable(looseObject),
+    "The arbiter's signed decision; null if there is none.",
+  ),
   outcome: describeAs(
     v.nullable(InspectionOutcome),
-    "The relay's signed statement of the end; null before.",
+    "The relay's signed statement of the outcome; null until it is closed.",
   ),
 });
 export type Inspection = v.InferInput<typeof Inspection>;
@@ -79,7 +82,7 @@ export type Inspection = v.InferInput<typeof Inspection>;
 export const OperatorDecision = v.strictObject({
   share: describeAs(
     DecisionRecordSchema.entries.share,
-    "The part of the due sum that the executor is paid, from 0 to 1.",
+    "The share of the amount due that the executor is paid, from 0 to 1.",
   ),
   reason: describeAs(DecisionRecordSchema.entries.reason, "The reason for the decision."),
 });
@@ -174,7 +177,7 @@ export const inspections = {
     method: "GET",
     path: "/api/v1/admin/disputes",
     summary:
-      "List the disputes that wait for the operator's decision, the largest sum due first and of equal sums the oldest task.",
+      "List the disputes that wait for the operator's decision, by the largest amount due, then by the oldest task.",
     section: "Operator",
     auth: "master",
     tier: "read",

@@ -10,12 +10,12 @@ export const RoutingRecord = v.object({
   algorithm: describeAs(v.string(), "The name and version of the scoring rules."),
   seed: describeAs(wholeNumber, "The seed of the random choice."),
   weights: describeAs(SubScores, "The weight of each factor; only the proportions matter."),
-  exploration_drive: describeAs(v.number(), "The wish for variety in routing, from 0 to 1."),
+  exploration_drive: describeAs(v.number(), "The degree of exploration in routing, from 0 to 1."),
   from: describeAs(v.string(), "The id of the asking agent."),
   required_capabilities: v.array(v.string()),
   max_budget: describeAs(
     v.nullable(v.number()),
-    "The maximum price by which prices were scored, in USD; null without one.",
+    "The maximum price that prices were scored against, in USD; null if there was none.",
   ),
   price_cap: describeAs(
     v.optional(v.number()),

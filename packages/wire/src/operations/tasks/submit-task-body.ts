@@ -71,7 +71,7 @@ export const SubmitTaskBody = v.object({
   ),
   acceptance: describeAs(
     v.optional(WantedAcceptance),
-    "Asks to inspect the result before it is paid; `{}` asks for the terms of the listing.",
+    "Requests an inspection of the result before it is paid; `{}` accepts the terms of the listing.",
   ),
 });
 export type SubmitTaskBody = v.InferOutput<typeof SubmitTaskBody>;

@@ -43,7 +43,7 @@ export const Task = v.object({
   status: describeAs(extensibleEnum(TaskStatus.options), "The state of the task."),
   submitted_by: describeAs(
     v.nullable(v.string()),
-    "The id of the agent that submitted the task; null without one.",
+    "The id of the agent that submitted the task; null if there is none.",
   ),
   assigned_to: describeAs(
     v.nullable(v.string()),
@@ -55,7 +55,10 @@ export const Task = v.object({
     v.nullable(v.number()),
     "The time that the executor has for the task, in ms; null without a limit.",
   ),
-  step_id: describeAs(v.nullable(v.string()), "The id of the step of a plan; null without one."),
+  step_id: describeAs(
+    v.nullable(v.string()),
+    "The id of the step of a plan; null if there is none.",
+  ),
   routing_choice: v.nullable(RoutingChoice),
   estimated_cost: v.number(),
   amount_locked: v.number(),
@@ -64,7 +67,7 @@ export const Task = v.object({
   cancel_requested_at: v.optional(wholeNumber),
   delegation_token: describeAs(
     v.optional(looseObject),
-    "The signed delegation token; only of a task that was submitted with one.",
+    "The signed delegation token; only for a task that was submitted with one.",
   ),
   /** When `prompt`, result and notes were replaced by their hashes; absent before. */
   erased_at: v.optional(wholeNumber),
@@ -112,8 +115,8 @@ export const TaskEvent = v.object({
   task_id: v.string(),
   assigned_to: describeAs(
     v.optional(v.nullable(v.string())),
-    "The id of the agent that has the task now, null or absent if it is the target; only of `reassigned`.",
+    "The id of the agent that has the task now, null or absent if it is the target; only for `reassigned`.",
   ),
-  note: describeAs(v.optional(v.string()), "What the executor reported; only of `progress`."),
+  note: describeAs(v.optional(v.string()), "What the executor reported; only for `progress`."),
 });
 export type TaskEvent = v.InferInput<typeof TaskEvent>;

@@ -16,10 +16,13 @@ import { ListedStatus, ListedTask, RoutingChoice, Task } from "./task.ts";
 
 const TaskAnswer = v.object({
   task: Task,
-  receipt: describeAs(v.nullable(looseObject), "The executor's signed receipt; null before."),
+  receipt: describeAs(
+    v.nullable(looseObject),
+    "The executor's signed receipt; null until it arrives.",
+  ),
   attestation: describeAs(
     v.exactOptional(looseObject),
-    "The signed attestation of the relay that executed the task; only of a forwarded task.",
+    "The signed attestation of the relay that executed the task; only for a forwarded task.",
   ),
   peer: describeAs(
     v.exactOptional(
@@ -35,7 +38,7 @@ const TaskAnswer = v.object({
         ),
         accepted: describeAs(
           v.nullable(looseObject),
-          "The peer's signed acceptance of the result; null before.",
+          "The peer's signed acceptance of the result; null until then.",
         ),
       }),
     ),
@@ -68,7 +71,7 @@ export const tasks = {
         amount_locked: v.number(),
         acceptance: describeAs(
           v.exactOptional(AcceptanceTerms),
-          "The terms of the inspection, if one was asked for.",
+          "The terms of the inspection, if one was requested.",
         ),
       }),
     },
@@ -151,7 +154,7 @@ export const tasks = {
     method: "GET",
     path: "/agent/:agentId/tasks",
     summary:
-      "List the tasks targeted at or assigned to an agent, or with `submitted_by=me` those it submitted.",
+      "List the tasks targeted at or assigned to an agent or, with `submitted_by=me`, those that it submitted.",
     section: "Tasks",
     auth: "bearer",
     audited: "session",
@@ -162,7 +165,7 @@ export const tasks = {
       status: describeAs(v.optional(ListedStatus), "Only tasks in this state."),
       submitted_by: describeAs(
         v.optional(v.literal("me")),
-        "With `me` those that the agent submitted.",
+        "With `me`, lists the tasks that the agent submitted.",
       ),
       ...pageQuery,
     }),
@@ -238,7 +241,7 @@ export const tasks = {
         status: describeAs(v.string(), "The state of the task."),
         credential_id: describeAs(
           v.optional(v.string()),
-          "The id of the reputation credential that was issued for the task; absent without one.",
+          "The id of the reputation credential that was issued for the task; absent if there is none.",
         ),
       }),
     },
