@@ -239,6 +239,19 @@ describe("B2: ends of a claim that are no no-show", () => {
     },
   );
 
+  test.each<[string, string, number, string[]]>([
+    ["was requested less than 60 s before is no no-show", "POST", 0, []],
+    ["was not requested is one", "GET", 1, ["expired"]],
+  ])("B2: the expiry of a claimed task whose cancel %s", async (_, method, failures, statuses) => {
+    const { task } = await claimant();
+    await t.advance(TTL_MS - 30_000);
+    await t.as(boss, method, `${task.path}/cancel`);
+    await t.advance(32_000);
+    expect((await t.as(boss, "GET", task.path)).status).toBe(404);
+    const listed = (await expired()).map(({ status }) => status);
+    expect([await failuresFor(), listed]).toEqual([failures, statuses]);
+  });
+
   test("B2: the expiry of a task that was never claimed is no no-show", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     await t.advance(TTL_MS);

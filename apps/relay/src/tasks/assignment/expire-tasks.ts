@@ -44,13 +44,16 @@ export async function expireTasks(services: ExpireServices): Promise<void> {
   });
 }
 
-/** Records a no-show when the holder of a claim no longer worked on it at the task's expiry. */
+/**
+ * Records a no-show when the holder of a claim no longer worked on it at the task's expiry. A holder that was
+ * asked to cancel may stop working, however much time the task still had.
+ */
 async function recordNoShowAtExpiry(
   tx: Tx,
   services: ExpireServices,
   row: StoredTaskRow,
 ): Promise<ReputationUpdate | undefined> {
-  const { worked_at, expires_at } = row;
+  const { worked_at, expires_at, cancel_requested_at } = row;
   if (row.status !== "claimed") return undefined;
   if (isClaimedByPeer(row)) {
     // A forward without the peer's confirmation may never have arrived, and a peer that the
@@ -59,6 +62,7 @@ async function recordNoShowAtExpiry(
       ? recordNoShow(tx, services, row)
       : undefined;
   }
+  if (cancel_requested_at !== null) return undefined;
   const inCall = isClaimedByEndpoint(row);
   return isWorkedOnAtExpiry({ worked_at, expires_at, inCall })
     ? undefined
