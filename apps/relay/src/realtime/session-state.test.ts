@@ -44,10 +44,11 @@ type StateName = keyof typeof states;
 const open = ["unauthenticated", "greeting", "catching_up", "ready", "operated"] as const;
 const joined = ["greeting", "catching_up", "ready", "operated"] as const;
 
+const FREEZE_REASON = "an audit";
 const received = (message: ClientMessage, isFrozen = false): SessionEvent => ({
   type: "received",
   message,
-  isFrozen,
+  freezeReason: isFrozen ? FREEZE_REASON : undefined,
 });
 const signIn = (caller: Caller): SessionEvent => ({ type: "signed_in", caller });
 const auth = { type: "auth", token: "t" } as const;
@@ -223,7 +224,7 @@ const rows: Row[] = [
       type,
       task_id: TASK_ID,
       code: "server.frozen",
-      message: expect.any(String) as string,
+      message: expect.stringContaining(FREEZE_REASON) as string,
     };
     return [
       [
@@ -250,7 +251,7 @@ const rows: Row[] = [
       [
         `${message.type} is postponed when the relay freezes meanwhile`,
         joined,
-        { type: "postponed", message },
+        { type: "postponed", message, freezeReason: FREEZE_REASON },
         "same",
         [send(refused)],
       ],
@@ -259,7 +260,7 @@ const rows: Row[] = [
   [
     "capabilities are postponed when the relay freezes meanwhile",
     joined,
-    { type: "postponed", message: capabilities },
+    { type: "postponed", message: capabilities, freezeReason: FREEZE_REASON },
     "same",
     [sendRefused("server.frozen")],
   ],

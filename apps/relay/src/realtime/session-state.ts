@@ -36,11 +36,16 @@ export type SessionEvent =
   | { readonly type: "sign_in_refused"; readonly reason: string }
   /** The sign-in deadline passed, or the token expired or was removed. */
   | { readonly type: "sign_in_ended" }
-  | { readonly type: "received"; readonly message: ClientMessage; readonly isFrozen: boolean }
+  | {
+      readonly type: "received";
+      readonly message: ClientMessage;
+      /** Why the relay is frozen; undefined while it is not. */
+      readonly freezeReason: string | undefined;
+    }
   | { readonly type: "unreadable_received"; readonly refusal: Refusal }
   | { readonly type: "rate_exceeded"; readonly isPersistent: boolean }
   /** The relay was frozen while it handled the message. */
-  | { readonly type: "postponed"; readonly message: ClientMessage }
+  | { readonly type: "postponed"; readonly message: ClientMessage; readonly freezeReason: string }
   /** The data of the device's greeting was loaded. */
   | { readonly type: "welcomed"; readonly pending: number }
   | { readonly type: "catch_up_began" }
@@ -113,7 +118,7 @@ export function applySessionEvent(
         ? close(state, socketClose.tooManyMessages, "too many messages")
         : step(state, [sendRefusal(refuse("rate.exceeded"))]);
     case "postponed":
-      return step(state, [postpone(event.message)]);
+      return step(state, [postpone(event.message, event.freezeReason)]);
     case "welcomed":
       return welcome(state, event.pending);
     case "catch_up_began":
@@ -173,7 +178,7 @@ function endOfSignIn(state: Open): string {
 
 function receive(
   state: Open,
-  { message, isFrozen }: Extract<SessionEvent, { type: "received" }>,
+  { message, freezeReason }: Extract<SessionEvent, { type: "received" }>,
 ): SessionStep {
   if (message.type === "auth") return step(state, [{ type: "authenticate", message }]);
   if (state.name === "unauthenticated") {
@@ -190,7 +195,7 @@ function receive(
     case "progress":
     case "result":
       // This check precedes any read: while the relay's clock is frozen, a task would look expired.
-      if (isFrozen) return step(state, [postpone(message)]);
+      if (freezeReason !== undefined) return step(state, [postpone(message, freezeReason)]);
       return step(state, [{ type: "work", message, caller: state.caller }]);
   }
 }
@@ -212,8 +217,8 @@ function endCatchUp(state: Open): SessionStep {
 }
 
 /** The relay cannot write now, so the device must send the message again later. */
-function postpone(message: ClientMessage): SessionEffect {
-  const refusal = refuse("server.frozen");
+function postpone(message: ClientMessage, freezeReason: string): SessionEffect {
+  const refusal = refuse("server.frozen", freezeReason);
   if (!("task_id" in message)) return sendRefusal(refusal);
   const { task_id } = message;
   const type = message.type === "result" ? "result_refused" : "error";

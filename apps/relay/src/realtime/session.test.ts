@@ -170,7 +170,7 @@ describe("a key that is rotated", () => {
   });
 });
 
-test("a frozen relay reports that to its devices, and their sockets stay open", async () => {
+test("a frozen relay reports that to its devices with the reason, and their sockets stay open", async () => {
   await t.close();
   t = await serveTestRelay({ AGENT_TASK_TTL_MS: "60000" });
   const [boss, own] = [await t.createAgent(), await t.createAgent()];
@@ -179,7 +179,8 @@ test("a frozen relay reports that to its devices, and their sockets stay open", 
   const { task_id } = task;
   await device.next("task_assigned");
   await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
-  const refusal = { task_id, code: "server.frozen" };
+  const message = "Relay is frozen by its operator: an audit";
+  const refusal = { task_id, code: "server.frozen", message };
   device.send({ type: "claim", task_id });
   expect(await device.next("error")).toMatchObject(refusal);
   const receipt = { ...createReceipt(own, task) };

@@ -133,8 +133,8 @@ class SocketSession implements Session {
     if (this.#state.name === "unauthenticated") await this.#headerSignIn;
     const parsed = parseClientMessage(text);
     if (!parsed.ok) return this.#apply({ type: "unreadable_received", refusal: parsed });
-    const isFrozen = freezer.frozen() !== undefined;
-    this.#apply({ type: "received", message: parsed.message, isFrozen });
+    const freezeReason = freezer.frozen()?.reason;
+    this.#apply({ type: "received", message: parsed.message, freezeReason });
   }
 
   #apply(event: SessionEvent): void {
@@ -184,7 +184,7 @@ class SocketSession implements Session {
       await work;
     } catch (error) {
       if (message !== undefined && error instanceof StorageFrozen) {
-        return this.#apply({ type: "postponed", message });
+        return this.#apply({ type: "postponed", message, freezeReason: error.reason });
       }
       this.#services.log.error("ws.failed", { agent_id: this.#agentId, error: String(error) });
       this.#apply({ type: "close_requested", code: 1011, reason: "internal error" });
