@@ -1,7 +1,7 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { putListing, createSeller } from "../../test/market.ts";
-import { startNetwork, type TestSite } from "../../test/network/network.ts";
+import { addPeer, startNetwork, type TestSite } from "../../test/network/network.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -94,6 +94,45 @@ describe("B11: allocation of plans", () => {
     });
     const step = { agent_id: ann.agentId, capability: "draw" };
     expect(await allocationOf([step], { max_budget: 10 })).toEqual([]);
+  });
+
+  test("B11: a plan allocates nothing when a step names a revoked agent, which gets no task either", async () => {
+    const step = { agent_id: ann.agentId };
+    expect(await allocationOf([step])).toHaveLength(1);
+    const revoked = await t.as(ann, "POST", `/api/v1/agents/${ann.agentId}/revoke`, {});
+    expect(revoked.status).toBe(200);
+    const write = { capability: "write" };
+    expect(await allocationOf([step, write], { plan_id: "q" })).toEqual([]);
+    expect(await allocationOf([write], { plan_id: "r" })).toHaveLength(1);
+  });
+
+  test("B11, D1: a plan allocates no agent whose id two relays claim under two keys", async () => {
+    const network = await startNetwork(["home", "one", "two"], []);
+    const [home, one, two] = network.sites as [TestSite, TestSite, TestSite];
+    // These relays begin the peering, so the operator of `home` has admitted neither.
+    await addPeer(one, home);
+    await addPeer(two, home);
+    const [planner, worker] = [await home.createAgent(), await one.createWorker(3)];
+    await home.as(planner, "GET", "/api/v1/agents/discover?capability=summarise");
+    const steps = [{ step_id: "s0", ordinal: 0, agent_id: worker.agentId }];
+    const plan = { plan_id: "p", goal_id: "g", title: "a plan", steps };
+    const plans = `/api/v1/agents/${planner.agentId}/plans`;
+    expect((await home.as(planner, "POST", plans, plan)).body["allocation"]).toHaveLength(1);
+    const namesake = two.createUnknownAgent();
+    await two.asOperator("POST", "/api/v1/agents/bootstrap", {
+      agent_id: worker.agentId,
+      public_key: namesake.publicKey,
+    });
+    const listing = { capabilities: ["summarise"], pricing: [] };
+    await two.asOperator("POST", `/api/v1/agents/${worker.agentId}/listing`, listing);
+    await home.clock.advance(6_000);
+    await home.as(planner, "GET", "/api/v1/agents/discover?capability=summarise");
+    const task = `/agent/${worker.agentId}/task`;
+    expect(await home.as(planner, "POST", task, { prompt: "work" })).toMatchObject({
+      body: { code: "task.id_conflict" },
+    });
+    expect((await home.as(planner, "POST", plans, plan)).body["allocation"]).toEqual([]);
+    await network.close();
   });
 
   test("B11, B1: a plan allocates an agent of another relay at its price there, and nothing that it does not list", async () => {

@@ -1,4 +1,5 @@
 import { allocatePlan, asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
+import { findClaimWithKey } from "@agent/federation-protocol/discovery";
 import type { BodyOf, Operations, StepAllocation } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
 import { calculateRemotePrice } from "../federation/discovery/list-remote-candidates.ts";
@@ -82,16 +83,18 @@ async function chooseAgent(
 }
 
 /**
- * Returns the price at this relay or the one last announced by the agent's relay; no peer is asked.
+ * Returns the price at this relay or the one last announced by the agent's relay; no peer is asked. Null
+ * for an agent that gets no task: one that does not sell it, that is revoked, or whose id is in conflict.
  */
 async function getAgentPrice(
   { federation, storage }: AllocateDependencies,
   agentId: string,
   required: readonly string[],
 ): Promise<Micro | null> {
-  const remote = federation?.remoteAgents.get(agentId);
-  const isHere = remote === undefined || (await findAgent(storage.read, agentId)) !== undefined;
-  return isHere
-    ? getTaskPrice(storage.read, agentId, required)
-    : calculateRemotePrice(remote, required);
+  const agent = await findAgent(storage.read, agentId);
+  if (agent !== undefined && agent.revoked_at !== null) return null;
+  const remote = agent === undefined ? federation?.remoteAgents.get(agentId) : undefined;
+  if (remote === undefined) return getTaskPrice(storage.read, agentId, required);
+  const claimed = findClaimWithKey(remote, undefined);
+  return claimed === undefined ? null : calculateRemotePrice(claimed, required);
 }
