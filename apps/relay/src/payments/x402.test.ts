@@ -164,6 +164,37 @@ describe("A paid submission", () => {
     expect(await s.submit({ headers, body })).toMatchObject(code(402, "budget.max_exceeded"));
     expect(settledCount()).toBe(0);
   });
+
+  test.each<[string, "boss" | "wallet", (payer: string) => [string, number], [number, string]]>([
+    ["its agent", "boss", (payer) => [`by:${payer}`, 1_000], [429, "task.submitter_full"]],
+    ["its wallet", "wallet", (payer) => [`by:${payer}`, 1_000], [429, "task.submitter_full"]],
+    ["the relay, for an agent", "boss", () => ["all", 100_000], [503, "task.relay_full"]],
+    ["the relay, for a wallet", "wallet", () => ["all", 100_000], [503, "task.relay_full"]],
+  ])(
+    "MN26: a task for which %s has no place takes no payment",
+    async (_, payer, counter, [status, word]) => {
+      await s.close();
+      const folder = mkdtempSync(join(tmpdir(), "relay-x402-"));
+      const path = join(folder, "relay.db");
+      s = await openX402Fixture({ AGENT_DB_PATH: path });
+      const options = payer === "wallet" ? { token: OPERATOR_TOKEN } : {};
+      const { headers } = await s.submit(options);
+      const paying = { ...options, headers: await s.wallet.pay(headers) };
+      const account = payer === "wallet" ? `x402:${s.wallet.address}` : s.boss.agentId;
+      const [scope, live] = counter(account);
+      const insert = "INSERT INTO task_counters (scope, live) VALUES (?, ?)";
+      await editStored(path, `${insert} ON CONFLICT (scope) DO UPDATE SET live = excluded.live`, [
+        scope,
+        live,
+      ]);
+      expect(await s.submit(paying)).toMatchObject(code(status, word));
+      expect(settledCount()).toBe(0);
+      await editStored(path, "DELETE FROM task_counters");
+      expect(await s.submit(paying)).toMatchObject({ status: 201 });
+      expect(settledCount()).toBe(1);
+      rmSync(folder, { recursive: true });
+    },
+  );
 });
 
 describe("Settlements of paid submissions", () => {

@@ -43,7 +43,7 @@ export interface SubmissionPlan extends Pick<Chosen, "attempts" | "choice" | "re
 type Chosen = Extract<Awaited<ReturnType<typeof selectExecutors>>, { ok: true }>;
 
 /**
- * Holds the money, acquires a slot and stores the task, in one transaction. Nothing is stored if the price or the
+ * Acquires a slot, holds the money and stores the task, in one transaction. Nothing is stored if the price or the
  * inspection of the first executor is no longer the one of the plan.
  */
 export function storeSubmission(
@@ -74,6 +74,9 @@ export function storeSubmission(
     // Another executor whose price changed is not tried, so that it cannot refuse the task of the first.
     const unstable = [...repriced, ...withdrawn];
     const stable = attempts.filter(({ agent_id }) => !unstable.includes(agent_id));
+    // Before the money: a payment must not be asked for a task that is refused afterwards.
+    const full = await acquireTaskSlot(tx, { submitter: payerId, charge });
+    if (full !== undefined) return full;
     let locked = ZERO;
     if (payerId !== null && charge > 0) {
       const arbitration = toArbitration(acceptance);
@@ -82,8 +85,6 @@ export function storeSubmission(
       if (!hold.ok) return hold;
       locked = hold.locked;
     }
-    const full = await acquireTaskSlot(tx, { submitter: payerId, charge });
-    if (full !== undefined) return full;
     const task: TaskRow = {
       ...row,
       attempts: JSON.stringify(stable),
