@@ -317,7 +317,11 @@ export const settingSources: readonly SettingSource[] = [
 /** Variables that are read only from the environment, never from a file or a flag. */
 export const secretVariables = [
   { variable: "AGENT_SYNC_TOKEN", summary: "token used once, to register at the relay" },
-  { variable: "AGENT_API_TOKEN", summary: "used when AGENT_SYNC_TOKEN is not set" },
+  {
+    variable: "AGENT_API_TOKEN",
+    summary:
+      "used when AGENT_SYNC_TOKEN is not set; of two tokens, separated by a comma, the first",
+  },
   { variable: "AGENT_LLM_API_KEY", summary: "sent to AGENT_LLM_BASE_URL only" },
   { variable: "AGENT_EMBEDDINGS_API_KEY", summary: "sent to AGENT_EMBEDDINGS_BASE_URL only" },
   { variable: "AGENT_PASSPHRASE", summary: "seals the stored private key" },

@@ -65,6 +65,14 @@ describe("the source of a setting", () => {
     expect(configOf({ env: both }).relay?.registrationToken).toBe("sync");
   });
 
+  test.each(["AGENT_API_TOKEN", "AGENT_SYNC_TOKEN"])(
+    "D9: of two tokens in %s, one of which replaces the other, the first is used",
+    (variable) => {
+      const env = { AGENT_SYNC_URL: "http://relay", [variable]: " old , new" };
+      expect(configOf({ env }).relay?.registrationToken).toBe("old");
+    },
+  );
+
   test("a self-test that the operator pays needs both the flag of the test and the operator's token", () => {
     const env = { AGENT_SYNC_URL: "http://relay" };
     const paid = ["--self-test", "--paid-by-operator"];

@@ -8,7 +8,7 @@ import { buildModelEndpoint } from "./config-models.ts";
 import { UNKNOWN_SETTING } from "./strict-settings.ts";
 import type { LogLevel } from "../log.ts";
 import { formatRule } from "./format-rule.ts";
-import { readVariable } from "./read-variable.ts";
+import { readRegistrationToken, readVariable } from "./read-variable.ts";
 import { parseJsonc } from "./parse-jsonc.ts";
 import type { ModelEndpoint } from "../model/model-caller.ts";
 import type { OfferSetting } from "../offer/offer.ts";
@@ -301,8 +301,7 @@ function buildConfig(settings: Settings, { env, flags, workingDirectory }: Confi
         : {
             url: relay.url,
             relayKey: relay.public_key,
-            registrationToken:
-              readVariable(env, "AGENT_SYNC_TOKEN") ?? readVariable(env, "AGENT_API_TOKEN"),
+            registrationToken: readRegistrationToken(env),
             syncIntervalMs: settings.syncIntervalMs,
             housekeepingIntervalMs: settings.housekeepingIntervalMs,
             monitorIntervalMs: settings.monitorIntervalMs,

@@ -6,6 +6,7 @@ import { parseFlags } from "./parse-flags.ts";
 const env = {
   AGENT_AUTH_TOKEN: "the-token-of-the-owner",
   MAPS_API_KEY: "the-key-of-a-tools-module",
+  AGENT_API_TOKEN: "the-old-token-of-the-relay, the-new-token-of-the-relay",
   DB_PASSWORD: "short",
   HOME: "/home/agent",
 };
@@ -16,6 +17,8 @@ test("the secrets of a log are those of the configuration and those that the env
   const secrets = listSecrets(read.config, env);
   expect(secrets).toContain("the-token-of-the-owner");
   expect(secrets).toContain("the-key-of-a-tools-module");
+  expect(secrets).toContain("the-old-token-of-the-relay");
+  expect(secrets).toContain("the-new-token-of-the-relay");
   expect(secrets).not.toContain("/home/agent");
   // Texts of fewer than six characters occur in ordinary words.
   expect(secrets).not.toContain("short");

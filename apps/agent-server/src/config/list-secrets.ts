@@ -25,6 +25,11 @@ export function listSecrets(config: Config, env: Environment): readonly string[]
     llm?.apiKey,
     memory.embeddings?.apiKey,
     ...serverSecrets,
-    ...Object.entries(env).flatMap(([name, value]) => (isSecretName(name) ? [value] : [])),
+    ...Object.entries(env).flatMap(([name, value]) => (isSecretName(name) ? listParts(value) : [])),
   ].filter((value) => value !== undefined && value.length >= MIN_SECRET_LENGTH) as string[];
+}
+
+/** Lists a value and, where it holds two tokens, one of which replaces the other, each of them. */
+function listParts(value = ""): string[] {
+  return [value, ...value.split(",").map((part) => part.trim())];
 }
