@@ -105,6 +105,31 @@ describe("every other path needs the token", () => {
     expect((await send("/mcp", { headers, body: initialize })).status).toBe(200);
   });
 
+  test("H15: no answer is stored by caches or read as another type, refusals and calls included", async () => {
+    const initialized = await send("/mcp", { headers: bearer, body: initialize });
+    const session = { "mcp-session-id": initialized.headers.get("mcp-session-id") ?? "" };
+    const ping = { jsonrpc: "2.0", id: 2, method: "ping" };
+    const answers = [
+      initialized,
+      await send("/mcp", { headers: { ...bearer, ...session }, body: ping }),
+      await send("/mcp", { headers: bearer, body: "no JSON" }),
+      await send("/approvals", { headers: bearer }),
+      await send("/approvals"),
+      await send("/nothing", { headers: bearer }),
+      await send("/approvals", { headers: { ...bearer, host: "evil.example" } }),
+    ];
+    const shown = answers.map(({ status, headers }) => [
+      status,
+      headers.get("cache-control")?.split(",")[0],
+      headers.get("x-content-type-options"),
+    ]);
+    const statuses = [200, 200, 400, 200, 401, 404, 403];
+    expect(shown).toEqual(statuses.map((status) => [status, "no-store", "nosniff"]));
+    const health = await send("/health");
+    expect(health.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(health.headers.has("cache-control")).toBe(false);
+  });
+
   test("an open server answers requests without a token and refuses a wrong one", async () => {
     const open = createTestApp(agent, { allowAnonymous: true });
     expect((await send("/mcp", { body: initialize, to: open })).status).toBe(200);

@@ -12,6 +12,7 @@ import { createApprovalRoutes } from "./approval-routes.ts";
 import type { Authenticate } from "./authentication/authenticate.ts";
 import { createFastPath, type FastPath } from "./fast-path/fast-path.ts";
 import { createMcpRoute } from "./mcp-route.ts";
+import { markPrivate } from "./private-answers.ts";
 import { refuseRequest, type HttpEnv } from "./refuse-request.ts";
 import { createRequestIdSource } from "./fast-path/request-ids.ts";
 import { createSessions } from "./sessions.ts";
@@ -53,8 +54,13 @@ export function createHttpApp(options: {
   });
 
   // Registered before the Host check because probes use any address of the server.
-  app.get("/health", (c) => c.json({ status: "ok", agent_id: agentId }));
+  app.get("/health", (c) => {
+    c.header("X-Content-Type-Options", "nosniff");
+    return c.json({ status: "ok", agent_id: agentId });
+  });
   app.all("/health", (c) => refuseRequest(c, "route.method_not_allowed", { Allow: "GET, HEAD" }));
+
+  app.use(markPrivate);
 
   app.use(async (c, next) => {
     const host = validateHostHeader(c.req.header("host"), hostnames);

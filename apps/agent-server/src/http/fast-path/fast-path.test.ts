@@ -78,6 +78,8 @@ describe("a plain call of a session", () => {
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(response.headers.get("mcp-session-id")).toBe(session);
     expect(response.headers.get("x-request-id")).toBe("mine");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
     expect(await response.json()).toEqual({
       jsonrpc: "2.0",
       id: 1,
@@ -212,6 +214,7 @@ describe("an invalid plain call is left to the app", () => {
     const params = { ...call(1, "shout", "hi").params, _meta: { progressToken: 1 } };
     const response = await post({ ...call(1, "shout"), params });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(response.headers.get("cache-control")).toContain("no-store");
     expect(await response.text()).toContain("HI");
   });
 });

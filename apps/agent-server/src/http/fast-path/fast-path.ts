@@ -10,6 +10,7 @@ import type { Caller } from "../../caller.ts";
 import type { Runtime } from "../../runtime.ts";
 import { formatRequestKey, type AnswerCall } from "../../mcp-servers.ts";
 import type { Authenticate } from "../authentication/authenticate.ts";
+import { PRIVATE_HEADERS } from "../private-answers.ts";
 import { sendAnswer } from "./send-answer.ts";
 import type { RunningCall } from "./in-flight-requests.ts";
 import { parsePlainCall, type PlainCall } from "./plain-call.ts";
@@ -63,7 +64,7 @@ export function createFastPath(parts: {
     const { caller } = authenticated;
     const answer = runCall(call, { caller, sessionId }, running, requestId);
     await sendAnswer(response, answer, {
-      headers: { "x-request-id": requestId, "mcp-session-id": sessionId },
+      headers: { ...PRIVATE_HEADERS, "x-request-id": requestId, "mcp-session-id": sessionId },
       schedule: runtime.schedule,
     });
     return true;

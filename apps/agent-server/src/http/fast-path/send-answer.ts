@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Runtime } from "../../runtime.ts";
+import { PRIVATE_STREAM } from "../private-answers.ts";
 
 const STREAM_AFTER_MS = 1_000;
 const KEEP_ALIVE_MS = 15_000;
@@ -25,7 +26,7 @@ export async function sendAnswer(
     response.writeHead(200, {
       ...headers,
       "content-type": "text/event-stream",
-      "cache-control": "no-cache, no-transform",
+      "cache-control": PRIVATE_STREAM,
       "x-accel-buffering": "no",
     });
     response.flushHeaders();
