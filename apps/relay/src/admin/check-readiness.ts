@@ -33,8 +33,8 @@ export async function checkReadiness(
   draining: boolean,
 ): Promise<Answer<Operations["ready"]>> {
   try {
-    await pingDatabase(storage.read);
-    const applied = await countMigrations(storage.read);
+    await pingDatabase(storage.reserved);
+    const applied = await countMigrations(storage.reserved);
     // The jobs of a frozen relay wait by design.
     const jobs = freezer.frozen() === undefined ? jobMonitor.listStates() : [];
     const checks = [

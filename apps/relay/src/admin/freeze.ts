@@ -101,7 +101,7 @@ export async function loadFreezer(
         : storage.transaction(bindCurrentTrace(work), isolation),
     async refresh() {
       const before = current;
-      const stored = toFreezeState(await findFreeze(storage.read));
+      const stored = toFreezeState(await findFreeze(storage.reserved));
       // This process has changed it since the read began, or keeps it because of damage.
       if (current !== before || current?.damaged === true) return;
       if (before !== undefined && stored === undefined) runningSince = now();

@@ -16,6 +16,7 @@ export function registerRelayMetrics(
 ): void {
   const { storage, connections, jobMonitor, freezer, clock, reconciler, relayLog } = services;
   const registers = [registry];
+  const log = { storage: { read: storage.reserved }, relayLog };
   const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
       name: `agent_relay_${name}`,
@@ -25,7 +26,7 @@ export function registerRelayMetrics(
         this.set(await read());
       },
     });
-  gauge("open_tasks", "Tasks that have not ended.", () => countOpenTasks(storage.read));
+  gauge("open_tasks", "Tasks that have not ended.", () => countOpenTasks(storage.reserved));
   gauge("open_tasks_limit", "Maximum number of open tasks.", () => limits.liveTasks);
   gauge("sockets", "Connected devices.", () => [...connections.all()].length);
   gauge("frozen", "1 while the relay is frozen.", () => (freezer.frozen() === undefined ? 0 : 1));
@@ -36,14 +37,14 @@ export function registerRelayMetrics(
     () => (clock.jump()?.offset ?? 0) / 1_000,
   );
   gauge("log_size", "Entries that the newest head of the log covers.", async () => {
-    const { size, lag } = await getLogState({ storage, relayLog });
+    const { size, lag } = await getLogState(log);
     return size - lag;
   });
   gauge("log_lag_entries", "Entries of the log that no head covers yet.", async () => {
-    return (await getLogState({ storage, relayLog })).lag;
+    return (await getLogState(log)).lag;
   });
   gauge("log_cosignatures", "Cosignatures of the newest head of the log.", async () => {
-    return (await getLogState({ storage, relayLog })).latest?.cosigned ?? 0;
+    return (await getLogState(log)).latest?.cosigned ?? 0;
   });
   gauge(
     "log_integrate_seconds",

@@ -18,7 +18,7 @@ export function registerFederationMetrics(
     help: "Value in USD of results that peers accepted and did not settle in time, until cleared.",
     registers,
     async collect() {
-      this.set(fromMicro(await getTotalDefaultedAmount(storage.read)));
+      this.set(fromMicro(await getTotalDefaultedAmount(storage.reserved)));
     },
   });
   new Gauge({
@@ -26,7 +26,7 @@ export function registerFederationMetrics(
     help: "Value in USD of results that peers did not answer or settle before their holds expired.",
     registers,
     async collect() {
-      this.set(fromMicro(await getTotalUndecidedAmount(storage.read)));
+      this.set(fromMicro(await getTotalUndecidedAmount(storage.reserved)));
     },
   });
   new Gauge({
@@ -35,7 +35,7 @@ export function registerFederationMetrics(
     registers,
     async collect() {
       // A removed peer is no longer compared.
-      const peers = await listPeers(storage.read);
+      const peers = await listPeers(storage.reserved);
       this.set(peers.filter(({ relay_id }) => differences.get(relay_id)?.isConfirmed).length);
     },
   });

@@ -1,6 +1,7 @@
 import { formatVerifierKey } from "@agent/transparency";
 import type { Operations, Result } from "@agent/wire";
 import type { Services } from "../services.ts";
+import type { Storage } from "../storage/storage.ts";
 import { countEntries } from "./entries/entry-store.ts";
 import { findNewestHead, findPublishedHead } from "./store.ts";
 
@@ -8,7 +9,7 @@ import { findNewestHead, findPublishedHead } from "./store.ts";
 export async function getLogState({
   storage: { read },
   relayLog,
-}: Pick<Services, "storage" | "relayLog">): Promise<
+}: Pick<Services, "relayLog"> & { readonly storage: Pick<Storage, "read"> }): Promise<
   Omit<Result<Operations["getLogState"]>, "witnesses" | "evidence">
 > {
   const [latest, published, size] = [

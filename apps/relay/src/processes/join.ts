@@ -24,7 +24,7 @@ const MAX_KNOWLEDGE_AGE_MS = 5_000;
 export const LEADER = "leader";
 
 interface JoinDependencies {
-  readonly storage: Pick<Storage, "runAlone">;
+  readonly storage: Pick<Storage, "reserved">;
   readonly runtime: Pick<Runtime, "now" | "monotonic" | "randomBytes">;
   readonly name: string;
   readonly log: Log;
@@ -40,7 +40,7 @@ export async function joinProcesses(dependencies: JoinDependencies): Promise<Mem
 class Member implements Membership {
   readonly name: string;
   readonly isShared = true;
-  readonly #storage: Pick<Storage, "runAlone">;
+  readonly #storage: Pick<Storage, "reserved">;
   readonly #runtime: JoinDependencies["runtime"];
   readonly #log: Log;
   #id: string | undefined;

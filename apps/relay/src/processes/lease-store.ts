@@ -26,10 +26,10 @@ const takeQuery = compile<{ name: string; holder: string }>()(
 
 /** Takes or renews a lease, and returns its fence; undefined while another process holds it. */
 export async function takeLease(
-  { runAlone }: Pick<Storage, "runAlone">,
+  { reserved }: Pick<Storage, "reserved">,
   lease: { readonly name: string; readonly holder: string },
 ): Promise<number | undefined> {
-  return (await runAlone(takeQuery, lease))?.fence;
+  return (await reserved.get(takeQuery, lease))?.fence;
 }
 
 const holdQuery = compile<HeldLease>()(
@@ -56,8 +56,8 @@ const giveUpQuery = compile<HeldLease>()(
 
 /** Lets another process take the lease at once; the row stays, so that no fence is used twice. */
 export async function giveUpLease(
-  { runAlone }: Pick<Storage, "runAlone">,
+  { reserved }: Pick<Storage, "reserved">,
   lease: HeldLease,
 ): Promise<void> {
-  await runAlone(giveUpQuery, lease);
+  await reserved.get(giveUpQuery, lease);
 }

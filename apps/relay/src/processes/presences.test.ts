@@ -18,7 +18,8 @@ const log = createLog({ level: "error", write: { stdout() {}, stderr() {} }, now
 /** Returns the same storage, and counts the statements of its transactions and its reads. */
 function countStatements(storage: Storage) {
   const counts = { written: 0, read: 0 };
-  const counted: Pick<Storage, "read" | "transaction"> = {
+  const counted: Pick<Storage, "read" | "reserved" | "transaction"> = {
+    reserved: storage.reserved,
     read: {
       get: (...query) => ((counts.read += 1), storage.read.get(...query)),
       all: (...query) => ((counts.read += 1), storage.read.all(...query)),

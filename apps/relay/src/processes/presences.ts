@@ -41,7 +41,7 @@ export interface Presences extends RemoteDevices {
 }
 
 interface PresenceDependencies {
-  readonly storage: Pick<Storage, "read" | "transaction">;
+  readonly storage: Pick<Storage, "read" | "reserved" | "transaction">;
   readonly runtime: Pick<Runtime, "schedule">;
   readonly processes: Pick<Membership, "id">;
   readonly connections: Pick<Connections, "forAgent" | "abilityOf" | "all">;
@@ -114,7 +114,7 @@ class StoredPresences implements Presences {
 
   async checkProcesses(): Promise<void> {
     const { storage, processes, connections } = this.#dependencies;
-    const rows = await listLiveness(storage.read);
+    const rows = await listLiveness(storage.reserved);
     this.#live = new Set(rows.filter(({ is_live }) => is_live === 1).map((row) => row.process_id));
     const known = new Set(rows.map(({ process_id }) => process_id));
     for (const [agentId, presences] of this.#byAgent) {

@@ -25,10 +25,10 @@ const addProcess = compile<Pick<ProcessRow, "process_id" | "name" | "version">>(
 );
 
 export function insertProcess(
-  { runAlone }: Pick<Storage, "runAlone">,
+  { reserved }: Pick<Storage, "reserved">,
   process: Pick<ProcessRow, "process_id" | "name" | "version">,
 ): Promise<WrittenRow | undefined> {
-  return runAlone(addProcess, process);
+  return reserved.get(addProcess, process);
 }
 
 const renewUpdate = compile<{ process_id: string }>()(
@@ -41,10 +41,10 @@ const renewUpdate = compile<{ process_id: string }>()(
 
 /** Undefined when the row is gone, because others counted the process as dead. */
 export function renewProcess(
-  { runAlone }: Pick<Storage, "runAlone">,
+  { reserved }: Pick<Storage, "reserved">,
   process_id: string,
 ): Promise<WrittenRow | undefined> {
-  return runAlone(renewUpdate, { process_id });
+  return reserved.get(renewUpdate, { process_id });
 }
 
 const deleteOne = compile<{ process_id: string }>()(
@@ -55,10 +55,10 @@ const deleteOne = compile<{ process_id: string }>()(
 );
 
 export async function deleteProcess(
-  { runAlone }: Pick<Storage, "runAlone">,
+  { reserved }: Pick<Storage, "reserved">,
   process_id: string,
 ): Promise<void> {
-  await runAlone(deleteOne, { process_id });
+  await reserved.get(deleteOne, { process_id });
 }
 
 /** Long enough that no process which is only slow loses its rows. */

@@ -32,7 +32,7 @@ export interface ChangeTail {
 export type TailStart = LookPosition;
 
 interface TailDependencies {
-  readonly storage: Pick<Storage, "read" | "origin">;
+  readonly storage: Pick<Storage, "reserved" | "origin">;
   readonly elapsed: () => number;
   /** The answer of `beginTail`. */
   readonly start: TailStart;
@@ -49,7 +49,7 @@ const MAX_AGE_MS = KEEP_CHANGES_MS / 2;
 const CRASH_OVERLAP_MS = 60_000;
 
 export function createChangeTail({
-  storage: { read, origin },
+  storage: { reserved, origin },
   elapsed,
   start,
   handlers,
@@ -62,10 +62,10 @@ export function createChangeTail({
 
   /** A server that crashed gives later changes the numbers of earlier transactions, so they are listed by time. */
   async function list(): Promise<FoundChanges> {
-    const found = await listChanges(read, { since: position.since, origin });
+    const found = await listChanges(reserved, { since: position.since, origin });
     if (found.next.server === position.server) return found;
     handled.clear();
-    return listRecentChanges(read, { maxAge: age() + CRASH_OVERLAP_MS, origin });
+    return listRecentChanges(reserved, { maxAge: age() + CRASH_OVERLAP_MS, origin });
   }
 
   async function lookOnce(): Promise<void> {

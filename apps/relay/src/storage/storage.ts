@@ -97,6 +97,11 @@ export interface Storage {
   readonly runAlone: Reader["get"];
   /** Does nothing where the database is not shared. */
   readonly hints: Hints;
+  /**
+   * Runs single statements on connections that no request uses, also while all others are in use. For the few
+   * and short ones by which a process shows that it is alive; one that writes is a transaction of its own.
+   */
+  readonly reserved: Reader;
   /** Must not be used inside a transaction, where it would miss its writes or wait for itself. */
   readonly read: Reader;
   /**

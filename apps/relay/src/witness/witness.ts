@@ -40,7 +40,7 @@ export function createWitness(
     help: "Signed checkpoints of other logs that do not fit what was cosigned.",
     registers,
     async collect() {
-      this.set(await countEvidence(storage.read));
+      this.set(await countEvidence(storage.reserved));
     },
   });
   return {

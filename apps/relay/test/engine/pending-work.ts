@@ -1,5 +1,5 @@
 import type { ManualClock } from "@agent/testkit";
-import type { Storage } from "../../src/storage/storage.ts";
+import type { Reader, Storage } from "../../src/storage/storage.ts";
 
 const MAX_STEPS = 10;
 const MIN_STEP_MS = 1_000;
@@ -18,15 +18,17 @@ async function count<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+const countReads = (read: Reader): Reader => ({
+  get: (query, params) => count(read.get(query, params)),
+  all: (query, params) => count(read.all(query, params)),
+});
+
 /** Returns the same storage, whose work is counted while it runs. */
 export function countWork(storage: Storage): Storage {
-  const { read } = storage;
   return {
     ...storage,
-    read: {
-      get: (query, params) => count(read.get(query, params)),
-      all: (query, params) => count(read.all(query, params)),
-    },
+    read: countReads(storage.read),
+    reserved: countReads(storage.reserved),
     runAlone: (query, params) => count(storage.runAlone(query, params)),
     transaction: (work, isolation) => count(storage.transaction(work, isolation)),
     snapshot: (work) => count(storage.snapshot(work)),

@@ -96,9 +96,11 @@ function createStorage(
 ): Storage {
   const statements = new Statements(db);
   const group = createGroupCommit(db, statements, createCommitUnit(db));
+  const read = createReader(db, statements, group.runBetweenBatches);
   return {
     ...unsharedStorage,
-    read: createReader(db, statements, group.runBetweenBatches),
+    read,
+    reserved: read,
     transaction: group.transaction,
     onAgentsChanged: (listener) => statements.changes.subscribe(listener),
     snapshot: (work) => readDatabase(path, (read) => work(createYieldingReader(read))),

@@ -13,12 +13,14 @@ export function openSqliteMemory(migrations: readonly Migration[], image?: Buffe
   const migrated = migrate(db, migrations);
   const statements = new Statements(db);
   const group = createGroupCommit(db, statements, createCommitUnit(db));
+  const read = createReader(db, statements, group.runBetweenBatches);
   return {
     ok: true,
     migrated,
     storage: {
       ...unsharedStorage,
-      read: createReader(db, statements, group.runBetweenBatches),
+      read,
+      reserved: read,
       transaction: group.transaction,
       onAgentsChanged: (listener) => statements.changes.subscribe(listener),
       snapshot: group.transaction,

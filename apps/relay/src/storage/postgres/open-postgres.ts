@@ -21,6 +21,8 @@ import {
 } from "./writing-connection.ts";
 
 const DEFAULT_POOL_SIZE = 8;
+/** One can wait for the row of the lease, which a transaction of the leader keeps as it is. */
+const RESERVED_CONNECTIONS = 2;
 
 /** The parts of a process that shares its database with others. */
 export interface SharedUse {
@@ -66,6 +68,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
     }
     const origin = await createOrigin(client);
     const pool = createReadingPool(url, poolSize);
+    const reserved = createReadingPool(url, RESERVED_CONNECTIONS);
     const hints = shared && createHintChannel(options.listenUrl, { origin, ...shared });
     const others = hints && { origin, notifyOfChanges: () => hints.sendChanges() };
     const queue = createPostgresGroupCommit(connection, others);
@@ -77,6 +80,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
       storage: {
         ...(hints ? createSharedParts(pool.read, origin, hints) : unsharedStorage),
         read: pool.read,
+        reserved: reserved.read,
         transaction: queue.transaction,
         onAgentsChanged: queue.onAgentsChanged,
         snapshot: pool.snapshot,
@@ -86,7 +90,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
           await Promise.all([fileCheck.stop(), queue.close()]);
           await hints?.close();
           await connection.close();
-          await pool.close();
+          await Promise.all([pool.close(), reserved.close()]);
         },
       },
     };
