@@ -2,7 +2,7 @@ import { bytesToHex, generateKeyPair, sha256Hex } from "@agent/crypto";
 import { type ExecutionReceipt, signReceipt } from "@agent/receipts";
 import { createSeededRandom } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
-import { evidence, executor, had, relay } from "../../test/attacks.ts";
+import { evidence, executor, had, relay, resigned } from "../../test/attacks.ts";
 import { createTestSigner, START_TIME } from "../../test/create-delegation.ts";
 import { verifyBundle } from "../index.ts";
 
@@ -86,4 +86,21 @@ test("an own key, the newest first, is tried before the keys of other devices", 
   const agent = { ...signer, signer: { ...signer.signer, devices }, last: devices[0]! };
   const { inner } = verifyNested(agent, 100, {});
   expect(inner).toEqual(Array.from({ length: 100 }, () => true));
+});
+
+describe("a receipt that names no key, of an agent with several keys", () => {
+  const { signature, ...unsigned } = own as ExecutionReceipt;
+  const timeless = { completed_at: [{ toString: 1 }] };
+
+  test.each<[string, object]>([
+    ["no signature", unsigned],
+    ["a signature that is null", { ...unsigned, signature: null }],
+    ["a signature that is no text", { ...unsigned, signature: { length: 5 } }],
+    ["a time that is no number", { ...unsigned, signature, ...timeless }],
+    ["no member at all", {}],
+  ])("TL19 a receipt with %s is refused without throwing", (___, receipt) => {
+    const { valid, code, checks } = verifyBundle(resigned({ receipt }));
+    expect({ valid, code }).toEqual({ valid: false, code: "receipt.malformed" });
+    expect(checks.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(["well_formed"]);
+  });
 });

@@ -1,5 +1,10 @@
 import { hexToBytes, verifyJson } from "@agent/crypto";
-import { parseReceipt, verifyAttestation, verifyNoShowRecord } from "@agent/receipts";
+import {
+  type ParsedReceipt,
+  parseReceipt,
+  verifyAttestation,
+  verifyNoShowRecord,
+} from "@agent/receipts";
 import { checkCredential } from "../artifacts/credential.ts";
 import type { VerifyOptions } from "../artifacts/options.ts";
 import { checkReceipt } from "../artifacts/receipt.ts";
@@ -70,14 +75,13 @@ function* checkParts(
   if (keyFault !== undefined) yield buildRefusal(KEY_FAULT_LEVELS[keyFault], keyFault);
   if (!areHistoriesValid(bundle.signers))
     yield buildRefusal("key_bound", "bundle.key_history_broken");
+  // The keys that count for a receipt are found by its members.
+  const parsed = parseReceipt(bundle.receipt);
+  if (!parsed.ok) return yield buildRefusal("well_formed", parsed.code);
+  // A receipt whose texts were erased differs from the signed one, so its signature cannot be verified.
   if (bundle.erased === undefined) {
-    yield checkReceiptPart(bundle);
+    yield checkReceiptPart(bundle, parsed);
     yield checkHopPart(bundle);
-  } else {
-    // A receipt whose texts were erased differs from the signed one, but must still have the members of a
-    // receipt.
-    const receiptFault = parseReceipt(bundle.receipt);
-    if (!receiptFault.ok) yield buildRefusal("well_formed", receiptFault.code);
   }
   const { task, receipt, settlements, postings } = bundle;
   if (taskId !== undefined && taskId !== task.task_id) {
@@ -124,13 +128,13 @@ function findNoShowFault(
 /**
  * Verifies the receipt and its nested receipts, each by the keys of its agent that count for it.
  */
-function checkReceiptPart(bundle: EvidenceBundle): CheckPart {
+function checkReceiptPart(bundle: EvidenceBundle, parsed: ParsedReceipt): CheckPart {
   const { receipt, signers, task, attestation } = bundle;
   // A separate limit, so that an executor cannot invalidate evidence by the receipts that it nests.
   const narrow = createTryLimit();
   const checkWith = (listKeys: KeyLookup) => {
     const findKeys = narrowLookup(listKeys, narrow);
-    return checkReceipt(receipt, {
+    return checkReceipt(parsed, {
       publicKey: findKeys(receipt),
       findKeys,
       taskId: task.task_id,
