@@ -36,7 +36,7 @@ export function* checkLog(bundle: EvidenceBundle, options: LogOptions = {}): Ite
   if (!checked.ok) return yield refuseLevel("logged", checked.code);
   const isComplete = parts.every((part) => !part.isNeeded || checked.held.has(part));
   yield isComplete ? passLevel("logged") : refuseMissing(options);
-  const witnessed = checkWitnesses({ text: log.checkpoint, logKey }, options);
+  const witnessed = checkWitnesses(log.checkpoint, options);
   if (witnessed !== undefined) yield witnessed;
 }
 

@@ -57,7 +57,7 @@ function checkHead(text: string, options: LogOptions) {
     return { checks: mergeChecks([formed, { name, ok: false, code }]), code };
   }
   const checks = [formed, { name: "intact", ok: true }, { name: "key_bound", ok: true }] as const;
-  const witnessed = checkWitnesses({ text, logKey }, options);
+  const witnessed = checkWitnesses(text, options);
   const all = mergeChecks([...checks, ...(witnessed === undefined ? [] : [witnessed.check])]);
   return { checks: all, code: witnessed?.code, opened };
 }

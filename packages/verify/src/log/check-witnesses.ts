@@ -1,4 +1,4 @@
-import { openCheckpoint, type VerifierKey } from "@agent/transparency";
+import { openCheckpoint } from "@agent/transparency";
 import type { LogOptions } from "../artifacts/options.ts";
 import type { LogRefusal } from "../refusals.ts";
 import type { CheckResult } from "../verdict.ts";
@@ -18,17 +18,19 @@ export function refuseLevel(name: "logged" | "witnessed", code: LogRefusal): Log
 }
 
 /**
- * Checks that the named witnesses cosigned a checkpoint; undefined if none was named. Without a checkpoint,
- * the quorum is missing (`log.quorum_missing`).
+ * Checks that the witnesses that the verifier named cosigned a checkpoint; undefined if it demands none.
+ * Without a checkpoint, the quorum is missing (`log.quorum_missing`). Without the key of the log that they must
+ * have cosigned, it is refused (`log.key_unknown`), because the relay could show them a different log from the one
+ * that it states.
  */
 export function checkWitnesses(
-  checkpoint: { readonly text: string; readonly logKey: VerifierKey } | undefined,
-  { witnesses = [], quorum = 1 }: LogOptions,
+  checkpoint: string | undefined,
+  { logKey, witnesses = [], quorum = Math.min(1, witnesses.length) }: LogOptions,
 ): LogCheck | undefined {
-  if (witnesses.length === 0) return undefined;
+  if (witnesses.length === 0 && quorum <= 0) return undefined;
   if (checkpoint === undefined) return refuseLevel("witnessed", "log.quorum_missing");
-  const { text, logKey } = checkpoint;
+  if (logKey === undefined) return refuseLevel("witnessed", "log.key_unknown");
   // A head without a cosignature must never be reported as witnessed.
-  const opened = openCheckpoint(text, { logKey, witnesses, quorum: Math.max(1, quorum) });
+  const opened = openCheckpoint(checkpoint, { logKey, witnesses, quorum: Math.max(1, quorum) });
   return opened.ok ? passLevel("witnessed") : refuseLevel("witnessed", opened.code);
 }

@@ -139,6 +139,20 @@ describe("bundles with the proofs of a log", () => {
     },
   );
 
+  test.each<[string, LogOptions, string]>([
+    ["witnesses of a log that only the relay states", { witnesses }, "log.key_unknown"],
+    ["a quorum of no witnesses", { logKey, quorum: 1 }, "log.quorum_missing"],
+    ["a quorum that is no number", { logKey, quorum: Number.NaN }, "log.quorum_missing"],
+  ])("TL20 a bundle is not witnessed by %s, and is refused", (_, options, code) => {
+    const levels = [logged, { name: "witnessed", ok: false, code }];
+    expect(checkLevels(had({}), options)).toEqual({ valid: false, code, levels });
+  });
+
+  test("a bundle is valid where neither witnesses nor a quorum are demanded", () => {
+    const nothing = { logKey, witnesses: [], quorum: 0 };
+    expect(checkLevels(had({}), nothing)).toEqual({ valid: true, levels: [logged] });
+  });
+
   test("a bundle needs neither nested receipts nor keys in the log", async () => {
     const entries = await prove(Object.values(needed));
     expect(checkLevels(had({ entries }), { logKey })).toEqual({ valid: true, levels: [logged] });
@@ -362,6 +376,9 @@ describe("artifacts with proof files", () => {
   test("an artifact is refused when a log or a witness is demanded and there is no proof", () => {
     expect(check(settlement, undefined)).toMatchObject({ valid: false, code: "log.entry_missing" });
     expect(check(settlement, undefined, { witnesses })).toMatchObject({
+      code: "log.quorum_missing",
+    });
+    expect(check(settlement, undefined, { quorum: 1 })).toMatchObject({
       code: "log.quorum_missing",
     });
     expect(check(settlement, undefined, {})).toMatchObject({ valid: true });

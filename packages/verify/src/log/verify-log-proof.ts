@@ -22,6 +22,7 @@ import { listKeysFor } from "../keys/named-keys.ts";
 import type { ArtifactRefusal } from "../refusals.ts";
 import type { Verdict } from "../verdict.ts";
 import { checkLogText } from "./check-log-text.ts";
+import { checkWitnesses } from "./check-witnesses.ts";
 
 /** The tags and the hash that the log entry of an artifact must have; undefined accepts any tag. */
 interface EntryFacts {
@@ -52,8 +53,8 @@ export function verifyLogProof(
   const { log = {} } = options;
   if (proofFile === undefined) {
     if (log.logKey !== undefined) return refuse(verdict, "logged", "log.entry_missing");
-    const { witnesses = [] } = log;
-    return witnesses.length === 0 ? verdict : refuse(verdict, "witnessed", "log.quorum_missing");
+    const code = checkWitnesses(undefined, log)?.code;
+    return code === undefined ? verdict : refuse(verdict, "witnessed", code);
   }
   const entry = readEntry(proofFile);
   if (entry !== undefined && !isEntryOfArtifact(verdict, artifact, entry, options)) {
