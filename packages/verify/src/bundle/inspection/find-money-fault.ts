@@ -3,6 +3,7 @@ import {
   buildHoldPostings,
   computeArbitrationFee,
   fromMicro,
+  type InspectionOutcome,
   type InspectionSettlement,
   type Micro,
   type Posting as BookedPosting,
@@ -14,16 +15,16 @@ import type { ArtifactRefusal } from "../../refusals.ts";
 import { areAmountsExact, type Posting } from "../posting-schema.ts";
 import type { EvidenceBundle } from "../schema.ts";
 import type { BundleInspection } from "./schema.ts";
-import { replayOutcome } from "./replay-inspection.ts";
 
 /**
- * Recomputes the settlement of the inspection and returns the code of the first difference: the arbitration
- * fee (`bundle.inspection_mismatch`), the record (`bundle.settlement_mismatch`) or the movements
+ * Recomputes the settlement of an inspection with this outcome and returns the code of the first difference: the
+ * arbitration fee (`bundle.inspection_mismatch`), the record (`bundle.settlement_mismatch`) or the movements
  * (`bundle.postings_mismatch`).
  */
 export function findMoneyFault(
   bundle: EvidenceBundle,
   inspection: BundleInspection,
+  ended: InspectionOutcome | null,
 ): ArtifactRefusal | undefined {
   const { terms, postings } = inspection;
   if (!areAmountsExact([...bundle.postings, ...postings])) return "bundle.postings_mismatch";
@@ -36,13 +37,13 @@ export function findMoneyFault(
     taskId: disputeId,
     amount: isContested(inspection) ? fee : toMicro(0),
   });
-  if (inspection.outcome === null) {
+  if (ended === null) {
     if (bundle.settlements.length > 0) return "bundle.settlement_mismatch";
     const isMoved = bundle.postings.length === 0 && matchesMovements(bundle, inspection, bond);
     return isMoved ? undefined : "bundle.postings_mismatch";
   }
   const possible = listArbiters(bundle, inspection).map((arbiterId) =>
-    settleAgain(bundle, inspection, { due, fee, disputeId, arbiterId }),
+    settleAgain(bundle, inspection, { due, fee, disputeId, arbiterId, outcome: ended }),
   );
   if (!possible.some((settled) => matchesRecord(bundle, inspection, settled))) {
     return "bundle.settlement_mismatch";
@@ -84,10 +85,11 @@ interface Parts {
   readonly fee: Micro;
   readonly disputeId: string;
   readonly arbiterId: string | null;
+  readonly outcome: InspectionOutcome;
 }
 
 function settleAgain(
-  { task, receipt, settlements, relay_id }: EvidenceBundle,
+  { task, receipt, settlements }: EvidenceBundle,
   inspection: BundleInspection,
   parts: Parts,
 ): InspectionSettlement {
@@ -100,7 +102,6 @@ function settleAgain(
     dueStatus: settlements[0]?.status === "partial" ? "partial" : "completed",
     bond: isContested(inspection) ? parts.fee : toMicro(0),
     platformFeeRate: inspection.terms.platform_fee_rate,
-    outcome: replayOutcome(inspection, relay_id),
   });
 }
 

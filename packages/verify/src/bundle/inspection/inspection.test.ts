@@ -408,6 +408,21 @@ describe("a statement in the evidence is refused", () => {
     expect(verifyEvidence({ ...closed, signers }).code).toBe("decision.wrong_signer");
   });
 
+  test.each([
+    ["target", stranger.signer.agent_id],
+    ["submitter", payerId],
+    ["executor", payeeId],
+  ])("IS38: a case whose terms name its %s as the arbiter is refused", (_, party) => {
+    const closed = closeCase(closings["decided by the operator"]!);
+    const assigned = { ...task, agent_id: stranger.signer.agent_id, assigned_to: payeeId };
+    const codeWith = (arbiter_id: string) => {
+      const inspection = { ...closed.inspection, terms: { ...terms, arbiter_id } };
+      return verifyEvidence({ ...closed, task: assigned, inspection }).code;
+    };
+    expect(codeWith(arbiter.signer.agent_id)).toBeUndefined();
+    expect(codeWith(party)).toBe("bundle.inspection_mismatch");
+  });
+
   test("a statement by a key that is not the operator's is refused", () => {
     const foreign = decide(0.25, relay.relayId, stranger.secretKey);
     const closed = closeCase({ ...closings["decided by the operator"]!, decision: foreign });

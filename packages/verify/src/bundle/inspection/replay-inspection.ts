@@ -3,7 +3,6 @@ import {
   expireInspection,
   type Inspection,
   type InspectionEvent,
-  type InspectionOutcome,
   openInspection,
   toMillionths,
 } from "@agent/budget";
@@ -11,30 +10,13 @@ import type { VerdictRecord } from "@agent/receipts";
 import type { BundleInspection } from "./schema.ts";
 
 /**
- * Returns whether the statements lead to the state and the outcome that the relay states. Deadlines cannot
- * be replayed, because a freeze or a restart of the relay moves them. So an inspection that was closed
- * without a further statement is assumed to have run out of time; `isEndedEarly` checks the minimum time.
+ * Replays an inspection from its statements; undefined if they do not lead to the state and the outcome that the
+ * relay states. Deadlines cannot be replayed, because a freeze or a restart of the relay moves them. So an inspection
+ * that was closed without a further statement is assumed to have run out of time; `isEndedEarly` checks the minimum
+ * time.
  */
-export function isReplayed(inspection: BundleInspection, relayId: string): boolean {
-  const { state, outcome } = inspection;
-  const replayed = replayInspection(inspection, relayId);
-  if (replayed?.state !== state) return false;
-  if (outcome === null) return replayed.outcome === null;
-  return (
-    replayed.outcome?.result === outcome.outcome &&
-    replayed.outcome.share === toMillionths(outcome.share)
-  );
-}
-
-/** Returns the outcome of an inspection that `isReplayed` accepts; throws for any other. */
-export function replayOutcome(inspection: BundleInspection, relayId: string): InspectionOutcome {
-  const outcome = replayInspection(inspection, relayId)?.outcome;
-  if (outcome == null) throw new Error("the inspection is not closed");
-  return outcome;
-}
-
-function replayInspection(
-  { state, terms, verdicts, decision }: BundleInspection,
+export function replayInspection(
+  { state, terms, verdicts, decision, outcome }: BundleInspection,
   relayId: string,
 ): Inspection | undefined {
   const lengths = {
@@ -53,8 +35,14 @@ function replayInspection(
     if (!answer.ok) return undefined;
     ({ inspection } = answer);
   }
-  if (state !== "closed") return inspection;
-  return expireInspection(inspection, lengths, Number.MAX_SAFE_INTEGER);
+  if (state === "closed") {
+    inspection = expireInspection(inspection, lengths, Number.MAX_SAFE_INTEGER);
+  }
+  const isStated =
+    inspection.state === state &&
+    inspection.outcome?.result === outcome?.outcome &&
+    inspection.outcome?.share === (outcome === null ? undefined : toMillionths(outcome.share));
+  return isStated ? inspection : undefined;
 }
 
 function toEvent(
