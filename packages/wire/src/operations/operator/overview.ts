@@ -68,7 +68,7 @@ const DatabaseReport = v.object({
 export const RelayProcess = v.object({
   process_id: describeAs(
     v.nullable(v.string()),
-    "The id since its last start; null if there is always only one process.",
+    "The id since its last start; null where only one process can run.",
   ),
   name: describeAs(v.string(), "The name that the operator gave it."),
   version: describeAs(v.string(), "The version of the relay."),
