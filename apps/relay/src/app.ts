@@ -49,8 +49,8 @@ export interface Relay {
   /** Resolves when no job waits for another party. */
   idle(): Promise<void>;
   /**
-   * Refuses new work from now on and tells every connected device; resolves when the last one is told. A
-   * second call tells those that are left at once.
+   * Refuses new work from now on and notifies every connected device; resolves when all are notified. A
+   * second call notifies the remaining devices at once.
    */
   drain(): Promise<void>;
 }

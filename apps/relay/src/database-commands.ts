@@ -42,7 +42,7 @@ export interface CommandInput extends DatabasePlace {
 interface Command {
   readonly usage: string;
   readonly purpose: string;
-  /** The most arguments that it takes; without it none. */
+  /** The maximum number of arguments; absent for none. */
   readonly maxArguments?: number;
   /** The options that it takes. */
   readonly options?: readonly ("status" | "stolen" | "reason" | "from" | "to")[];

@@ -101,7 +101,7 @@ const logJobs = ({ config }: Services): readonly Job[] => [
     name: "integrate-log",
     // Only the leader signs; the others follow the state of the log.
     who: "each",
-    // A shorter interval has a timer of its own, and each round then signs what that one left.
+    // A shorter interval has its own timer, and each round of this job signs what the timer left.
     everyMs: config.log.intervalMs > 1_000 ? config.log.intervalMs : 0,
     run: ({ relayLog }) => relayLog.integrate(),
   },

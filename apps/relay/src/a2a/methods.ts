@@ -103,7 +103,7 @@ export const a2aMethods: Readonly<Record<string, A2aMethod>> = {
   ),
 };
 
-/** Submits a message and streams its task in a place that was taken before. */
+/** Submits a message and streams its task in a stream slot that was acquired before. */
 async function openSubmittedStream(
   services: Services,
   call: MethodCall,

@@ -13,8 +13,9 @@ export interface ShownOffers {
   /** Records the offer of a card that answers a request. */
   record(context: OfferReader, agentId: string, offer: PricedListing): void;
   /**
-   * Returns the offer of the agent's card that this caller received last under its token, else that its
-   * address received last: others may share the address, and must not replace what the caller has seen.
+   * Returns the offer on the agent's card that this caller received last with its token, or otherwise that
+   * its address received last. Other callers may share the address, and must not replace what this caller
+   * has seen.
    */
   latest(context: OfferReader, agentId: string): PricedListing | undefined;
 }
@@ -22,9 +23,9 @@ export interface ShownOffers {
 type OfferReader = Pick<RequestContext, "caller" | "clientIp">;
 
 /**
- * Creates a store of the newest cards of each caller. Cards are public, so most of them are read
- * without a token: then the address identifies the caller. A caller cannot displace the offers of
- * another one before a thousand callers have read a card.
+ * Creates a store of the newest cards sent to each caller. Cards are public and mostly read without a
+ * token, so the address then identifies the caller. A caller can displace another one's offers only after a
+ * thousand callers have read a card.
  */
 export function createShownOffers(): ShownOffers {
   const readers = new BoundedMap<string, Map<string, ShownOffer>>(limits.cardReaders);

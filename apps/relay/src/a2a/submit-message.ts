@@ -85,8 +85,8 @@ export async function submitMessage(
 }
 
 /**
- * Returns the most that the message may cost: its own budget, else the price on the card that its
- * sender received last. Without either the sender saw no price, and the current one applies.
+ * Returns the maximum cost of the message: its own budget, or otherwise the price on the card that its
+ * sender received last. Without either, the sender saw no price, and the current one applies.
  */
 function resolveBudgetCap(
   { metadata }: Message,

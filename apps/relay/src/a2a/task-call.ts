@@ -24,8 +24,8 @@ export async function pollTask(
 }
 
 /**
- * Returns the task once it has ended, or its state after the longest wait of a poll. A caller whose token
- * ended meanwhile is shown the state from before, because the message was sent.
+ * Returns the task once it has ended, or its state after the maximum poll time. A caller whose token ended
+ * in the meantime gets the earlier state, because the message was sent.
  */
 export async function waitForCompletion(services: Services, call: TaskCall): Promise<PollResult> {
   const { runtime, waiters } = services;

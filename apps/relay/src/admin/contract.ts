@@ -5,7 +5,7 @@ import { operations } from "../operations.ts";
 import { version } from "../version.ts";
 import { buildReferencePage } from "./reference-page.ts";
 
-// Built on first use, because it takes longer than the rest of a start.
+// Built on first use, because building it takes longer than the rest of the start.
 let cachedDocument: ReturnType<typeof buildOpenApi> | undefined;
 let cachedFiles: Record<ContentCoding, ContractFile> | undefined;
 let cachedPage: string | undefined;

@@ -1,7 +1,7 @@
 import type { FreezeReport } from "@agent/wire";
 import type { Freezer } from "./freeze.ts";
 
-/** Builds what the operator is told of the freeze. */
+/** Builds the operator's report on the freeze. */
 export function getFreezeReport({ frozen }: Pick<Freezer, "frozen">): FreezeReport {
   const state = frozen();
   return {

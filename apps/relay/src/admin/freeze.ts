@@ -133,7 +133,7 @@ async function endFreeze(
   await postponeInspections(tx, pausedMs);
   if (restored) {
     await clearPeerClaimTimes(tx);
-    // No party reached the relay between the backup and the freeze, and what was said then is lost.
+    // No party reached the relay between the backup and the freeze, and messages of that time are lost.
     await extendInspectionsIn(tx, now);
   }
   await resumeOutbound(tx, pausedMs);
@@ -148,8 +148,8 @@ function toFreezeState(row: FreezeRow | undefined): FreezeState | undefined {
 }
 
 /**
- * Rejects a transaction that begins after another process has frozen the relay. Transactions of all
- * processes take turns, so a freeze is acknowledged after those that began before it.
+ * Rejects a transaction that begins after another process has frozen the relay. The transactions of all
+ * processes take turns, so a freeze is acknowledged only after those that began before it.
  */
 function whileRunning<T>(
   { isShared }: Pick<Storage, "isShared">,

@@ -15,9 +15,9 @@ interface Revocation {
 }
 
 /**
- * Revokes an agent for good: its tokens, sockets, listing and webhooks, its keys' signatures for tasks that
- * are created later, and the tasks that it has not claimed. Account, history and key chain stay, and the
- * operator can still act for it.
+ * Revokes an agent permanently: its tokens, sockets, listing and webhooks, its keys for tasks that are
+ * created later, and its unclaimed tasks. Account, history and key chain stay, and the operator can still
+ * act for it.
  */
 export async function revokeAgent(
   {

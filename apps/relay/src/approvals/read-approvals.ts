@@ -24,7 +24,7 @@ export async function getApproval(
     : refuse("approval.not_approver");
 }
 
-/** Lists approvals, newest first, but those of strangers by what their tasks left the relay. */
+/** Lists approvals, newest first, but those of strangers by the fees that their tasks paid to the relay. */
 export async function listApprovals(
   read: Reader,
   agent_id: string,

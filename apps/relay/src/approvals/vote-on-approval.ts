@@ -67,9 +67,9 @@ export async function voteOnApproval(
 }
 
 /**
- * Lists the keys under which a caller's vote for an approver counts: the approver's own, and that of the
- * calling device if its owner granted it `approvals:vote` by name. Those who verify the quorum themselves
- * count a device's vote only if they name its key.
+ * Lists the keys with which a caller's vote for an approver counts: the approver's own key, and that of the
+ * calling device if its owner granted it `approvals:vote` explicitly. Verifiers of the quorum itself count
+ * a device's vote only if they name its key.
  */
 async function listVotingKeys(read: Reader, approverId: string, caller: Caller): Promise<string[]> {
   const approver = await findAgent(read, approverId);

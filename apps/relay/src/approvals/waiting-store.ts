@@ -67,9 +67,10 @@ export const waitingByRequester = compile<WaitingQuery>()(
 );
 
 /**
- * Lists the calls that wait for an approver: all of the agents that it knows, newest first, or the newest
- * one of each other agent, so that a stranger with many calls does not hide those of another. Agents whose
- * tasks left the relay more fees, by powers of ten, come before the others, because an identity is free.
+ * Lists the calls that wait for an approver: all calls of agents that it knows, newest first, or the newest
+ * call of each other agent, so that a stranger with many calls does not hide those of another. Strangers
+ * are ordered by the fees that their tasks paid to the relay, in powers of ten, because an identity is
+ * free.
  */
 export function listWaitingApprovals(read: Reader, query: WaitingQuery): Promise<WaitingRow[]> {
   return read.all(waitingByRequester, query);

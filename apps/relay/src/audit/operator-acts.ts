@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 import { StorageFrozen, type Tx } from "../storage/storage.ts";
 import { insertAuditEntry, setAuditResult } from "./store.ts";
 
-/** The key of the operator's acts among the entries of agents, whose ids are UUIDs. */
+/** The key of the operator's actions among the entries of agents, whose ids are UUIDs. */
 export const OPERATOR_ENTRIES = "operator";
 
 /** An act of the operator or of one of its console sessions. */
@@ -40,8 +40,9 @@ export function insertOperatorAct(
 }
 
 /**
- * Runs an act and records it: before it begins, so that none is missing after a crash, and again with its
- * answer. Also while the relay is frozen; once its database is damaged only the log shows it.
+ * Runs an action and records it before it begins, so that none is missing after a crash, and again with its
+ * answer. This also works while the relay is frozen; once its database is damaged, only the log shows the
+ * action.
  */
 export async function recordOperatorAct<Answer extends object>(
   { freezer, runtime, log }: Pick<Services, "freezer" | "runtime" | "log">,
@@ -76,7 +77,7 @@ export async function recordOperatorAct<Answer extends object>(
 }
 
 /**
- * The code of a refusal, else the status, with `repeated` for an act that changed nothing because an
+ * The code of a refusal, or otherwise the status, with `repeated` for an action without effect because an
  * earlier one had done it. So of two deposits with one reference the audit shows which one was credited.
  */
 function toResult(answer: object): string {
@@ -89,7 +90,7 @@ function toResult(answer: object): string {
 interface ActAnswer {
   readonly code?: string;
   readonly status?: number;
-  /** An operation whose acts have references answers `idempotent` for a used one. */
+  /** An operation with references answers `idempotent` for a reference that was already used. */
   readonly body?: { readonly idempotent?: unknown } | null;
   /** Whether the answer was saved under an idempotency key. */
   readonly isRepeated?: boolean;

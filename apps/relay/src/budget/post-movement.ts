@@ -35,11 +35,11 @@ export type PostRefusal = Refusal<
 >;
 
 /**
- * Writes one movement; this is the only way that money moves. Postings come balanced from `@agent/budget`;
- * an account that may not fall below 0 refuses the whole movement, and so does a withdrawal of card
- * money that is not released yet. `found` is an account that `findAccountToMove` has found in this
- * transaction. Returns the id of the last row, the positions of all rows, and whether card money that is not
- * released left an account.
+ * Writes one movement; money moves in no other way. Postings come balanced from `@agent/budget`. The whole
+ * movement is refused if an account would fall below 0 that must not, and if a withdrawal contains
+ * unreleased card money. `found` is an account that `findAccountToMove` has found in this transaction.
+ * Returns the id of the last row, the positions of all rows, and whether unreleased card money left an
+ * account.
  */
 export async function postMovement(
   tx: Tx,
@@ -64,7 +64,7 @@ export async function postMovement(
     const known = accounts.get(account) ?? openAccount(account);
     const heldChange = getHeldChange(account, type, amount);
     const balance = known.now.balance + amount;
-    // The sum of all deposits may reach what an integer can hold, before any agent reaches its limit.
+    // The sum of all deposits may exceed the range of integers before any agent reaches its limit.
     if (!Number.isSafeInteger(balance)) return refuse("money.balance_limit");
     const now = {
       ...known.now,

@@ -7,9 +7,10 @@ import { saveTime } from "./store.ts";
 const RECENT_MS = 60_000;
 
 /**
- * Stores the time, so that a relay that starts after its wall clock was set back can continue there. A
- * crash loses less than the 60 s within which the clock follows the wall clock anyway. After a jump back, what was set
- * at the wrong time is moved first, so that a relay that is killed in between accepts the jump once more.
+ * Stores the time, so that a relay that starts after its wall clock was set back can continue from there. A
+ * crash loses less than the 60 s within which the clock follows the wall clock anyway. After a jump back,
+ * times that were set at the wrong time are corrected first, so that a relay that is killed in between
+ * accepts the jump again.
  */
 export async function recordTime(
   services: Pick<Services, "storage" | "runtime" | "clock" | "federation">,

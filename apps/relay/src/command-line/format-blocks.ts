@@ -7,7 +7,7 @@ export interface Column {
   readonly align?: "right";
   /** Cut when the table is wider than the terminal. */
   readonly isFlexible?: true;
-  /** An id; its last 8 characters are shown where there is no room for all of it. */
+  /** An id; if there is no room for all of it, its last 8 characters are shown. */
   readonly isId?: true;
 }
 

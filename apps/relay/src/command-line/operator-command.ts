@@ -88,7 +88,7 @@ export interface OperatorCommand {
   /** Its arguments and options; the first word is its name. */
   readonly usage: string;
   readonly purpose: string;
-  /** The most arguments that it takes; without it none. */
+  /** The maximum number of arguments; absent for none. */
   readonly maxArguments?: number;
   /** The options that it takes besides the shared ones. */
   readonly options?: readonly OptionName[];

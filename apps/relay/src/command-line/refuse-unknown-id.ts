@@ -1,9 +1,9 @@
 import type { CallRefusal, RelayClient } from "@agent/client";
 
 /**
- * Returns the refusal of an id that no agent has and for which nothing was ever booked; undefined for any other
- * one. Money can wait on the account of an agent that is not known yet. A mistyped id must not look like an agent to
- * which nothing happened.
+ * Returns the refusal of an id without an agent and without any bookings; undefined for other ids, because
+ * money can wait in the account of an agent that is not known yet. A mistyped id must not look like an
+ * agent without history.
  */
 export async function refuseUnknownId(
   client: RelayClient,

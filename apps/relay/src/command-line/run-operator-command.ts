@@ -83,7 +83,7 @@ function findForeignOption(
   return (Object.keys(given) as OptionName[]).find((name) => !known.includes(name));
 }
 
-/** The relay that is named, else the one of the environment, else the one on this machine. */
+/** The relay from the option, otherwise from the environment, otherwise the one on this machine. */
 function findRelayAddress(
   given: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
@@ -107,7 +107,7 @@ function failUsage(
   return EXIT.usage;
 }
 
-/** Prints the sentence, the code and, where one is known, what to do. */
+/** Prints the message, the code and, if known, the remedy. */
 function failCall(
   { writeError }: CommandEnvironment,
   { code, message, issues, retryAfterSeconds, requestId }: CallRefusal,

@@ -11,7 +11,7 @@ export interface Variable {
   readonly purpose: string;
   /** Its default is read like a given text; without `v.optional` the variable is required. */
   readonly schema: VariableSchema;
-  /** The meaning of a variable without a value, where there is no default. */
+  /** The meaning of an unset variable, if there is no default. */
   readonly unset?: string;
   readonly secret?: true;
 }

@@ -18,7 +18,7 @@ export interface Config {
     readonly trustedProxies: readonly string[];
     readonly rateLimitScale: number;
     readonly logLevel: "debug" | "info" | "warn" | "error";
-    /** The pages for browsers; `verify` leaves only those that need no session. */
+    /** The pages for browsers; `verify` serves only those that need no session. */
     readonly console: "on" | "off" | "verify";
   };
   readonly storage: {

@@ -63,7 +63,7 @@ function resolveTokens(given: GivenVariables, faults: ConfigFault[]): readonly s
 /** The commands read it, and they are often called in the environment of the relay. */
 const COMMAND_VARIABLE = "AGENT_RELAY_URL";
 
-/** Lists what is named like a variable of the relay and is none, because a mistyped one has no effect. */
+/** Lists variables that look like the relay's but do not exist, because a mistyped one has no effect. */
 export function listUnknownVariables(env: Environment): readonly string[] {
   return Object.keys(env)
     .filter((name) => /^(?:AGENT|X402)_/.test(name) && name !== COMMAND_VARIABLE)

@@ -60,7 +60,7 @@ ${relay.hasConsole ? CONSOLE_LINKS : ""}
 `;
 }
 
-/** Finds a built file, whose name has its hash in it. */
+/** Finds a built file by its name, which contains its hash. */
 function findAsset(assets: Assets, name: string, extension: string): string {
   const path = [...assets.keys()].find(
     (each) => each.startsWith(`console/assets/${name}-`) && each.endsWith(extension),

@@ -1,6 +1,6 @@
 /** The needs of a page beside its own files. */
 export interface PageNeeds {
-  /** The name of the one Trusted Types policy, by which its scripts may start a worker. */
+  /** The name of the only Trusted Types policy, by which the page's scripts may start a worker. */
   readonly trustedTypesPolicy: string;
   /** Whether it reads from the relay; other pages get no connection at all. */
   readonly readsRelay?: boolean;

@@ -11,9 +11,9 @@ import { findPending } from "./pending-task.ts";
 import type { RouteServices } from "./route-services.ts";
 
 /**
- * Assigns a pending task to the next executor that can be reached, and returns the changed task;
- * undefined when all have been tried: then it waits for the first of them again that is not revoked, if that
- * has room for it. A task whose executors are all revoked is cancelled.
+ * Assigns a pending task to the next executor that can be reached, and returns the changed task. Undefined
+ * once all have been tried: the task then waits for the first executor that is not revoked, if it has room
+ * for the task. A task whose executors are all revoked is cancelled.
  */
 export async function moveToNextExecutor(
   services: RouteServices,

@@ -9,9 +9,9 @@ import { findPending, isBlocked } from "./pending-task.ts";
 import type { RouteServices } from "./route-services.ts";
 
 /**
- * Routes a task to its executors in order, over their sockets, else over their endpoints; the first
- * that takes it ends this. When all have failed, the task waits for the executor that was chosen first
- * (specification, "Routing phases").
+ * Offers a task to its executors in order, over their sockets or otherwise their endpoints, until one
+ * accepts it. If all fail, the task waits for the executor that was chosen first (specification, "Routing
+ * phases").
  */
 export function routeTask(services: RouteServices, task: TaskRow): Promise<void> {
   return tryExecutors(services, task, async () => task);
@@ -37,7 +37,7 @@ export async function reassignToNext(
   );
 }
 
-/** Tries the next executor after one stopped responding, or the same one where there is no other. */
+/** Tries the next executor after one stopped responding, or the same one if there is no other. */
 export async function reassignStalled(services: RouteServices, taskId: string): Promise<void> {
   const task = await findPending(services, taskId);
   if (task !== undefined)

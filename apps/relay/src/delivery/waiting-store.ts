@@ -46,7 +46,7 @@ const takeWaitingUpdate = compile<{ now: number; limit: number }>()(
     .returning("task_id"),
 );
 
-/** Takes pending tasks that are due to be routed again; no other process takes them as well. */
+/** Claims pending tasks that are due to be routed again, so that no other process routes them too. */
 export function takeWaitingTasks(
   tx: Tx,
   query: { readonly now: number; readonly limit: number },

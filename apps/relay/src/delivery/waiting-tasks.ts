@@ -30,8 +30,8 @@ export async function retryPending(services: RouteServices, executor: string): P
 }
 
 /**
- * Gives the tasks that wait for a revoked agent to their next executors, or cancels them. Each has a transaction
- * of its own, because an agent can have thousands.
+ * Reassigns the tasks that wait for a revoked agent to their next executors, or cancels them. Each has its
+ * own transaction, because an agent can have thousands.
  */
 export async function reassignAllOf(services: RouteServices, executor: string): Promise<void> {
   const { storage, runtime, closing } = services;
@@ -44,7 +44,7 @@ export async function reassignAllOf(services: RouteServices, executor: string): 
   }
 }
 
-/** Takes the tasks that are due to be routed again; other processes do not take them as well. */
+/** Claims the tasks that are due to be routed again, so that no other process routes them too. */
 export async function takeDueTasks({ storage, runtime }: RouteServices): Promise<TaskId[]> {
   const query = { now: runtime.now(), limit: MAX_REROUTED };
   if (!(await isAnyTaskDue(storage.read, query.now))) return [];

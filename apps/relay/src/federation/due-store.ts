@@ -2,7 +2,7 @@ import { compile, param, sql } from "../storage/queries/compiled-query.ts";
 import { takeUnlocked } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 
-/** Longer than any call of a peer; then another process may try what this one has taken. */
+/** Longer than any call to a peer; after that another process may process what this one has claimed. */
 const VISIBILITY_MS = 60_000;
 
 /** A row that is due, and the trace of the request that made it. */
@@ -71,7 +71,7 @@ export async function listDueDeliveries(read: Reader, due: DueQuery): Promise<Du
 }
 
 /**
- * Takes what is due, so that no other process does for a while; the work on a row sets its own next
+ * Claims what is due, so that no other process handles it for a while; the work on a row sets its own next
  * attempt.
  */
 export async function takeDueDeliveries(tx: Tx, { now, limit }: DueQuery): Promise<DueDeliveries> {

@@ -102,7 +102,7 @@ function createFederationWork(
   };
 }
 
-/** Lists what is due; with several processes only what this one has taken. */
+/** Lists what is due; with several processes only what this one has claimed. */
 async function findDue(storage: Storage, query: DueQuery): Promise<DueDeliveries> {
   const due = await listDueDeliveries(storage.read, query);
   const isAnyDue = Object.values(due).some((rows) => rows.length > 0);

@@ -3,8 +3,8 @@ import type { Reader } from "../storage/storage.ts";
 import { findOutbound } from "./outbound/outbound-store.ts";
 
 /**
- * Whether a forwarded task is executed by another agent than the local one with the same id. Its work
- * is paid to the peer as ordered, and does not count for the local agent.
+ * Returns whether a forwarded task is executed by a different agent with the same id as a local one. Its
+ * work is paid to the peer as agreed, and does not count for the local agent.
  */
 export async function isExecutedByNamesake(read: Reader, taskId: string): Promise<boolean> {
   const outbound = await findOutbound(read, taskId);

@@ -7,7 +7,7 @@ import { isFromPeer, isClaimedByPeer } from "./peer-ref.ts";
 
 /**
  * Voids the records between relays of a task that ended without a receipt and whose hold was returned. The
- * peer that sent it is told, unless the end that it asked for is over.
+ * peer that sent it is notified, unless the end that it requested has passed.
  */
 export async function voidForwardedTask(
   tx: Tx,

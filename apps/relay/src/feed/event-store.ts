@@ -20,7 +20,7 @@ export async function queueEvent(tx: Tx, event: QueuedEventRow): Promise<void> {
   await tx.run(queueInsert, event);
 }
 
-/** In the order of the index, because PostgreSQL would otherwise pass by all rows that were moved. */
+/** In the order of the index, because PostgreSQL would otherwise step over all rows that were moved. */
 const anyQueued = compile()(
   sql<{ one: number }>`select 1 as one from event_queue order by rowid limit 1`,
 );
@@ -55,9 +55,9 @@ const queueDelete = compile<{ last: number }>()(
 );
 
 /**
- * Moves the changes up to a place of the queue to the events, with the numbers after `before`. All
- * statements of the transaction must see one snapshot, because a change of another process may still get an
- * earlier place.
+ * Moves the changes up to a position of the queue to the events, numbered from `before` + 1 on. All
+ * statements of the transaction must see one snapshot, because a change by another process may still get an
+ * earlier position.
  */
 export async function moveQueuedEvents(
   tx: Tx,

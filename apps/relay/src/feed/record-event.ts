@@ -13,8 +13,8 @@ interface RelayEventHead {
 type EventMembers = Readonly<Record<string, string | number | null | undefined>>;
 
 /**
- * Records a change, as the operator's events show it, in the transaction that makes it, so that the event exists if and only if the change
- * does. `numberEvents` gives it its number.
+ * Records a change for the operator's events in the transaction that makes it, so that the event exists if
+ * and only if the change does. `numberEvents` numbers it later.
  */
 export async function recordRelayEvent(
   tx: Tx,

@@ -10,8 +10,8 @@ export interface StreamReader {
 }
 
 /**
- * Passes a stream on and ends it when its reader is gone or takes nothing for 30 s, also if it never
- * begins to read: returning from an iterator that was not begun runs none of its code.
+ * Forwards a stream and ends it when its reader is gone or reads nothing for 30 s, even if it never begins
+ * to read, because returning from an iterator that has not started runs none of its code.
  */
 export function cutStalledStream<T>(
   items: AsyncIterable<T>,

@@ -12,7 +12,7 @@ export interface RequestContext {
   readonly headers: globalThis.Headers;
   /** The request body as it arrived, because a signed object is stored byte for byte. */
   readonly text: string;
-  /** The parsed body before its schema, unknown members included; undefined where there is no body. */
+  /** The parsed body before validation, including unknown members; undefined if there is no body. */
   readonly raw: unknown;
   /** The address of the client, by whose networks the request is counted. */
   readonly clientIp: () => string;

@@ -1,6 +1,9 @@
 import { limits } from "@agent/wire";
 
-/** States why the operator acts, percent-encoded, where the operation has no member for it. */
+/**
+ * The header with the reason for an operator's action, percent-encoded, for operations without a member for
+ * it.
+ */
 export const ACT_REASON_HEADER = "x-agent-reason";
 
 /** Reads the reason for the audit; nothing for one that is missing, damaged or too long. */

@@ -17,8 +17,8 @@ export type RotationResult =
     };
 
 /**
- * Gives the relay a new key under its old id. Both keys sign the step, and one transaction stores it
- * and replaces the old key, so that a crash leaves one of both states intact.
+ * Gives the relay a new key under its old id. Both keys sign the succession record, and one transaction
+ * stores it and replaces the old key, so that a crash leaves either state intact.
  */
 export async function rotateRelayKey(
   storage: Storage,

@@ -55,8 +55,8 @@ export function mintSessionToken(
 }
 
 /**
- * Returns whether a bearer begins as those that this relay mints; its signature must be verified
- * then. Every request asks, so this compares characters instead of parsing the header.
+ * Returns whether a bearer token begins like those that this relay mints; its signature must then be
+ * verified. This is checked for every request, so it compares characters instead of parsing the header.
  */
 export function isSessionToken(token: string): boolean {
   return token.startsWith(HEADER_START);

@@ -33,8 +33,8 @@ export async function revokeToken(
 }
 
 /**
- * Purges the ids of tokens that expired so long ago that no small step of the clock makes them valid again.
- * After a jump it waits until no token of the time before would be valid, in case the clock returns.
+ * Purges the ids of tokens that expired so long ago that no small clock change makes them valid again.
+ * After a jump it waits until no token from before would be valid, in case the clock is set back.
  */
 export async function purgeSpentTokens({
   storage,

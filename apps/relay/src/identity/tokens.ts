@@ -47,7 +47,7 @@ interface VerifierOptions {
   readonly read: Reader;
   readonly audience: string;
   readonly now: () => number;
-  /** Whether this process knows in time what others revoke; otherwise nothing is taken from the cache. */
+  /** Whether this process learns in time what others revoke; otherwise the cache is not used. */
   readonly mayCache?: () => boolean;
   /** Records that a token proves an agent's key; optional. */
   readonly recordProof?: (

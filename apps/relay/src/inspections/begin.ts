@@ -22,9 +22,9 @@ import { parseTaskTerms, toArbitrationRate, toLengths } from "./terms.ts";
 type BeginServices = Pick<Services, "runtime" | "identity" | "subscriptions">;
 
 /**
- * Begins the inspection of a task that ended with a completed receipt: what is due stays held, with its
- * arbitration fee, and the rest of the hold returns. Undefined if the task has no terms or nothing is due,
- * because then the task is settled at once.
+ * Begins the inspection of a task that ended with a completed receipt: the amount due and its arbitration
+ * fee stay held, and the rest of the hold is returned. Undefined if the task has no terms or nothing is
+ * due; the task is then settled at once.
  */
 export async function beginInspection(
   tx: Tx,

@@ -144,7 +144,7 @@ function buildOutcome(
   );
 }
 
-/** Books bond and arbitration fee first, because the settlement then returns what is left of the hold. */
+/** Books the bond and the arbitration fee first, because the settlement then returns the rest of the hold. */
 async function postSettlement(
   tx: Tx,
   { runtime }: Pick<Services, "runtime">,

@@ -63,8 +63,8 @@ const NO_COUNTS = {
 } as const satisfies Record<Figure, 0>;
 
 /**
- * Computes what to add to the figures of each agent when an inspection goes from one state to the next, in the
- * order of their ids, so that transactions never wait for each other.
+ * Computes the changes to the statistics of each agent when an inspection moves from one state to the next,
+ * ordered by agent id, so that transactions never deadlock.
  */
 export function computeCountChanges(
   before: CountedParts,

@@ -9,8 +9,8 @@ const PAGE_SIZE = 500;
 const LOOK_AHEAD_MS = 600_000;
 
 /**
- * Moves near deadlines at the start of the relay, so that a party that could not reach it has time left.
- * Each state is moved once, because otherwise starts in a row would never let it end.
+ * Extends near deadlines at the start of the relay, so that a party that could not reach it has time left.
+ * Each state is extended once, because otherwise repeated restarts would keep it open forever.
  */
 export async function extendInspections(storage: Storage, now: number): Promise<void> {
   const extendAfter = (after: string) =>

@@ -42,7 +42,7 @@ export async function recordInspectionOutcome(
     ...parties,
     latencyMs,
     priced: true,
-    // A success leaves the fee that was kept; anything else counts by the fee of the price.
+    // A success counts with the fee that was kept; anything else with the fee for the price.
     fee: status === "completed" ? platformFee : getFeeOfPrice(price, row),
     hasCardMoney,
     now: services.runtime.now(),

@@ -8,8 +8,9 @@ import { listInspectionsAhead, updateInspection } from "./store.ts";
 const PAGE_SIZE = 500;
 
 /**
- * Moves deadlines back after the relay's clock was set back. Those that were set at a wrong time, or moved by the jump to
- * it, would otherwise let a silent party keep the money of the other one for as long as the jump was.
+ * Shortens deadlines after the relay's clock was set back. Deadlines that were computed at a wrong time, or
+ * moved by the jump to it, would otherwise let a silent party keep the other one's money for the length of
+ * the jump.
  */
 export async function shortenInspections({
   storage,

@@ -97,7 +97,7 @@ const addCounts = compile<InspectionCountRow>()(
 );
 
 /**
- * Stores the next state of an open inspection, with the figures in which it then counts; false if it is no longer
+ * Stores the next state of an open inspection, with its effect on the statistics; false if it is no longer
  * in the state of `before`.
  */
 export async function updateInspection(
@@ -141,7 +141,7 @@ const unmovedInspections = compile<{ until: number; after: string; limit: number
     .limit(param("limit")),
 );
 
-/** Lists those of them, by task id, whose deadline was not moved yet at a start of the relay. */
+/** Lists those, by task id, whose deadline has not been extended yet at a start of the relay. */
 export function listUnmovedInspections(
   read: Reader,
   query: { until: number; after: string; limit: number },

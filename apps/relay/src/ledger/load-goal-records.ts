@@ -9,9 +9,9 @@ import { executorOf, isExpired } from "../tasks/task.ts";
 import { parseArchivedReceipt } from "../tasks/receipts/parse-archived-receipt.ts";
 
 /**
- * Loads all stored records of an agent's goal: the task whose id it is while that is stored, its
- * receipt, the tasks of this relay whose receipts that one carries, and the agent's own records:
- * plans, the tasks of their steps, and events.
+ * Loads all stored records of an agent's goal: the task with its id while that is stored, its receipt, the
+ * tasks of this relay whose receipts are nested in it, and the agent's own records: plans, the tasks of
+ * their steps, and events.
  */
 export async function loadGoalRecords(
   read: Reader,

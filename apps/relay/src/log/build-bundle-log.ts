@@ -19,7 +19,7 @@ const MAX_WAIT_MS = 1_000;
 
 /**
  * Proves under one head that the parts of a bundle are in the relay's log. Returns undefined if the log
- * has none of those that it needs: it is off, began later, or did not sign a head in time.
+ * contains none of the required parts, because it is off, began later, or did not sign a head in time.
  */
 export async function buildBundleLog(
   services: Pick<Services, "storage" | "runtime" | "relayLog">,
@@ -89,7 +89,7 @@ function parse({ entry }: FoundEntry): LogEntry {
 
 const toKeyTags = ({ kind, keyTag }: LogEntry) => (kind === "receipt" ? [keyTag] : []);
 
-/** Leaves the keys with these tags. An agent may have a thousand, of which few have signed. */
+/** Keeps the keys with these tags. An agent may have a thousand, few of which have signed. */
 function filterKeys(signers: readonly Signer[], tags: ReadonlySet<string>): Signer[] {
   const isTagged = ({ public_key }: { readonly public_key: string }) =>
     tags.has(bytesToHex(hashTag("key", public_key)));

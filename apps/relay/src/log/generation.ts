@@ -19,8 +19,8 @@ interface Beginning {
 }
 
 /**
- * Begins a new generation of the log under a new origin, because the entries of the old one may be
- * behind what was served. Its first entry names the last head that this database knows.
+ * Begins a new generation of the log under a new origin, because the stored entries may be older than what
+ * was published. Its first entry names the last head that this database knows.
  */
 export async function beginGeneration(
   tx: Tx,

@@ -34,8 +34,8 @@ interface OpenLogDependencies {
 }
 
 /**
- * Loads the state of the transparency log, or creates it at the first start. Another origin than the
- * stored one stops the start: readers know the log by it.
+ * Loads the state of the transparency log, or creates it at the first start. An origin other than the
+ * stored one prevents the start, because readers know the log by it.
  */
 export async function openLog(dependencies: OpenLogDependencies): Promise<OpenLogResult> {
   const { storage, freezer, config, identity, runtime } = dependencies;

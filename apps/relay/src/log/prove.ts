@@ -38,8 +38,8 @@ export async function proveArtifact(
 }
 
 /**
- * Returns whether an entry of an artifact waits for a head, or may do so. Entries wait for a fraction of a second,
- * but all new ones do while no head is signed, and anyone may ask for a proof.
+ * Returns whether an entry of an artifact waits for a head, or may do so. Entries usually wait for a
+ * fraction of a second, but while no head is signed all new ones wait, and anyone may request a proof.
  */
 async function mayWait(read: Reader, artifact: string): Promise<boolean> {
   const after = (await findNewestHead(read))?.size ?? 0;

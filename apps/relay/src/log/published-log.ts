@@ -22,8 +22,8 @@ export function answerHead(head: LogHeadRow | undefined): Answer<Operations["get
 }
 
 /**
- * Builds the statement by which a reader who trusts the relay's key learns the keys and the addresses
- * of its log and its witness. The members of a half that is off are null.
+ * Builds the statement from which a reader who trusts the relay's key learns the keys and addresses of its
+ * log and its witness. If one of the two is off, its members are null.
  */
 export function buildLogStatement({
   config,

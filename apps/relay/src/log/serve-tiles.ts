@@ -9,8 +9,8 @@ import { readTile } from "./heads/read-tile.ts";
 import { findNewestHead } from "./store.ts";
 
 /**
- * A tile never changes within a generation of the log, but the next generation has others at the same addresses,
- * and readers of it would refuse those that a cache had kept for longer.
+ * A tile never changes within a generation of the log, but the next generation has other tiles at the same
+ * addresses, and its readers would refuse tiles from a cache that kept them longer.
  */
 const CACHE_FOR_AN_HOUR = "max-age=3600";
 

@@ -149,7 +149,7 @@ const bestHead = compile<{ size: number }>()(
     .limit(1),
 );
 
-/** Finds the head with the most cosignatures among those that cover so many entries. */
+/** Finds the head with the most cosignatures among those that cover at least this many entries. */
 export function findBestHead(read: Reader, size: number): Promise<LogHeadRow | undefined> {
   return read.get(bestHead, { size });
 }

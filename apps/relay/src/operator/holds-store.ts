@@ -20,7 +20,7 @@ interface HoldQuery {
   /** A place. */
   readonly after: string;
   readonly limit: number;
-  /** Holds since later than this are left out. */
+  /** Holds that began later than this are left out. */
   readonly latest: number;
 }
 
@@ -71,7 +71,7 @@ const holdOfTask = compile<{ task_id: string }>()(
     ) as held`,
 );
 
-/** Finds what is held of the payer of a task. */
+/** Finds the amount held from the payer of a task. */
 export function findHold(read: Reader, task_id: string): Promise<HoldRow | undefined> {
   return read.get(holdOfTask, { task_id });
 }

@@ -79,8 +79,8 @@ export async function approvePairing(
 }
 
 /**
- * Returns the scopes of a new device. A device grants no more than it has itself, or one that may only pair
- * could pair another that does everything.
+ * Returns the scopes of a new device. A device cannot grant more than it has; otherwise one that may only
+ * pair could pair another that may do everything.
  */
 async function chooseScopes(
   read: Reader,

@@ -9,9 +9,9 @@ const oldestRunning = either({
 });
 
 /**
- * A mark that changes when the server has lost its memory, in a crash or because a replica took its place. The
- * server then counts anew what it had not stored: its statistics, and the numbers of transactions without
- * effect, which later transactions are given again.
+ * A mark that changes when the server has lost its memory, by a crash or because a replica replaced it. The
+ * server then restarts unsaved counters: its statistics, and the numbers of transactions without effect,
+ * which are then assigned again.
  */
 const serverMark = either({
   sqlite: sql<number>`0`,
@@ -60,7 +60,10 @@ export interface StoredChange {
   readonly key: string;
 }
 
-/** The changes of other processes, and where the next look must begin: what is uncommitted now is listed then. */
+/**
+ * The changes of other processes, and where the next read must begin, so that it lists what is uncommitted
+ * now.
+ */
 export interface FoundChanges {
   readonly changes: readonly StoredChange[];
   readonly next: LookPosition;

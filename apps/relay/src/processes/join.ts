@@ -17,7 +17,7 @@ const MARGIN_MS = 2_000;
 /** A larger difference would let this process judge times of rows wrongly. */
 export const MAX_CLOCK_SKEW_MS = 2_000;
 
-/** With older knowledge a process asks the database what it would otherwise take from memory. */
+/** If its knowledge is older, a process asks the database instead of its memory. */
 const MAX_KNOWLEDGE_AGE_MS = 5_000;
 
 /** The lease of the process that works for all. */

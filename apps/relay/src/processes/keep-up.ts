@@ -15,7 +15,7 @@ export interface KeepUp {
   mayServe(): boolean;
   /** Lets another process lead while this one finishes its requests. */
   resign(): Promise<void>;
-  /** Gives up what the others would otherwise wait for. */
+  /** Releases what other processes would otherwise wait for. */
   leave(): Promise<void>;
 }
 
@@ -53,7 +53,10 @@ export function createKeepUp(
 
   const mayServe = () => processes.isAlive() && !tail.isLost();
 
-  /** Ends what relies on being alive, once each time that it is not. A process that leaves has ended it. */
+  /**
+   * Ends what depends on this process being alive, once each time that it no longer is. A process that
+   * leaves has already ended it.
+   */
   function checkLife(): void {
     if (hasLeft) return;
     const wasServing = isServing;

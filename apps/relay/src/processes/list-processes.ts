@@ -51,7 +51,7 @@ function describeItself(
   };
 }
 
-/** Describes a process by its row, whose times are those of the database. */
+/** Describes a process from its row, whose times are those of the database. */
 export function describeProcess(row: KnownProcess, ownId: string): RelayProcess {
   const { process_id, name, started_at, until, is_live, leads, agents } = row;
   return {

@@ -4,7 +4,7 @@ import { deleteEndedPresences } from "./presence-store.ts";
 import { deleteDeadProcesses } from "./process-store.ts";
 import { deleteExpiredSeen } from "./seen-store.ts";
 
-/** Deletes what processes left behind that ended without giving it up, and what none needs any more. */
+/** Deletes what processes left behind that ended without releasing it, and what is no longer needed. */
 export async function purgeEndedProcesses({
   storage,
   runtime,

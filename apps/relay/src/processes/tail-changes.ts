@@ -19,8 +19,8 @@ export type ChangeHandlers = {
 /** Follows what the other processes have changed. */
 export interface ChangeTail {
   /**
-   * Reads the changes since the last look and handles each once, or some of them again after the server has
-   * crashed. During a look the callers wait for the one after it, which they share.
+   * Reads the changes since the last read and handles each once, or some of them again after the server has
+   * crashed. Callers that arrive during a read wait for the next one, which they share.
    */
   look(): Promise<void>;
   /** Returns how long ago the last complete look began, in ms. */

@@ -4,12 +4,12 @@ import type { Connection } from "./connections.ts";
 /** Devices that are released together reconnect together. */
 const STEP_MS = 50;
 const MAX_SPREAD_MS = 5_000;
-/** With fewer devices the release takes less than its longest time. */
+/** With fewer devices the release is faster than its maximum time. */
 const MIN_PER_STEP = 50;
 
 /**
- * Tells devices that the relay drains and closes their sockets; resolves when the last one is told. `isSpread`
- * gives the processes to which they connect next up to five seconds, because each of them signs in anew.
+ * Notifies devices that the relay is draining, and closes their sockets; resolves when all are notified.
+ * `isSpread` spreads this over up to five seconds, because each device then signs in at another process.
  */
 export async function releaseSockets(
   connections: readonly Connection[],

@@ -61,8 +61,8 @@ export async function allocateSteps(
 type Choice = Pick<AssignedStep, "agentId" | "cost">;
 
 /**
- * Chooses the agent that a step names, if it sells the step and the planner has not blocked it,
- * else the one that scored routing prefers; within the step's budget.
+ * Chooses the agent that a step names if it sells the step and the planner has not blocked it, otherwise
+ * the agent that scored routing prefers; always within the step's budget.
  */
 async function chooseAgent(
   services: AllocateDependencies,
@@ -83,7 +83,7 @@ async function chooseAgent(
 }
 
 /**
- * Returns the price at this relay or the one last announced by the agent's relay; no peer is asked. Null
+ * Returns the price at this relay, or the last one announced by the agent's relay; no peer is queried. Null
  * for an agent that gets no task: one that does not sell it, that is revoked, or whose id is in conflict.
  */
 async function getAgentPrice(

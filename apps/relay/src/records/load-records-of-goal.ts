@@ -5,7 +5,7 @@ import { listEventsInOrder } from "./event-store.ts";
 import { listPlansByAgent, listStepTaskIds } from "./plan-store.ts";
 import { toPlan } from "./plans.ts";
 
-/** The most records that one ledger is built from; later plans and tasks are left out. */
+/** The maximum number of records that a ledger is built from; later plans and tasks are left out. */
 const MAX_PLANS = 1_000;
 const MAX_TASKS = 1_000;
 

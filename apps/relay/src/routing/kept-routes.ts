@@ -5,8 +5,8 @@ const MAX_SEARCHES = 16;
 const MAX_NODES = 1_000_000;
 
 /**
- * The routes from the agents that asked last. Most agents ask repeatedly, and most results of tasks change no
- * trust level, so that the same search would be repeated.
+ * A cache of the routes from the agents that asked most recently. Most agents ask repeatedly, and most task
+ * results change no trust level, so the same search would be repeated.
  */
 export class KeptRoutes {
   /** The search that was used last is the last one. */

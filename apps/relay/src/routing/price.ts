@@ -26,8 +26,8 @@ export function parseListedPrice(
 }
 
 /**
- * Lists the local agents whose price for a task is not the one at which they were ranked: it changed
- * since, or another process changed it.
+ * Lists the local agents whose price for a task differs from the one that they were ranked with, because
+ * this or another process has changed it since.
  */
 export async function listRepriced(
   read: Reader,

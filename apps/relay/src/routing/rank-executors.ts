@@ -30,7 +30,7 @@ export interface ExecutorQuery {
   readonly explorationDrive: number;
   /** The target and the key that the submission names for it. */
   readonly pinned?: PinnedAgent;
-  /** Leaves out the agents of this relay for which it is false, and all of other relays. */
+  /** Filters the agents of this relay by a predicate; agents of other relays are all left out. */
   readonly accepts?: ((facts: AgentFacts) => boolean) | undefined;
 }
 

@@ -15,9 +15,9 @@ export interface ExecutorRequest {
   readonly targetId: string;
   readonly payerId: string | null;
   readonly body: SubmitTaskBody;
-  /** Agents that scored routing leaves out besides those that the caller excludes. */
+  /** Agents that scored routing excludes in addition to those that the caller excludes. */
   readonly leftOut: readonly string[];
-  /** Leaves out agents that do not offer what the task asks for besides its capabilities. */
+  /** Filters out agents that do not meet the task's requirements other than capabilities. */
   readonly accepts?: ExecutorQuery["accepts"];
 }
 
@@ -35,9 +35,9 @@ type ExecutorRefusal = TargetRefusal | QuoteRefusal;
 type QuoteRefusal = "task.target_revoked" | "task.id_conflict" | "agent.not_found";
 
 /**
- * Returns the agents to try in order: those of scored routing where capabilities are required, and the
- * target itself after or instead of them. The same price rule applies to all, so that no later executor
- * works for less than its price.
+ * Returns the agents to try in order: those of scored routing if capabilities are required, and the target
+ * itself after them or instead of them. The same price rule applies to all, so that no later executor works
+ * for less than its price.
  */
 export async function selectExecutors(
   services: ExecutorServices,

@@ -76,8 +76,8 @@ export function sessionHandlers({ config, consoleSessions }: Services): SessionH
 }
 
 /**
- * Over plain http the cookie and the bearer could be read on the way, except on the machine itself. A proxy
- * on it has a loopback address too, but passes on the name that its client asked for.
+ * Over plain HTTP the cookie and the bearer token could be intercepted, except on the machine itself. A
+ * proxy on that machine also has a loopback address, but passes on the name that its client requested.
  */
 function isLoopback(clientIp: string, host: string): boolean {
   const isOwnAddress = clientIp.startsWith("127.") || clientIp === "::1";

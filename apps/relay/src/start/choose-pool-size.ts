@@ -4,8 +4,8 @@ const DEFAULT_THREADS = 4;
 const MIN_THREADS = 2;
 
 /**
- * Chooses the number of threads that verify signatures. With more of them than cores they take the processor
- * from each other and from the thread that serves requests.
+ * Chooses the number of threads that verify signatures. With more threads than cores they compete with each
+ * other and with the thread that serves requests.
  */
 export function choosePoolSize(cores: number): number {
   return Math.min(DEFAULT_THREADS, Math.max(MIN_THREADS, cores));

@@ -11,7 +11,7 @@ export interface StartedRelay {
   readonly relayId: string;
   readonly port: number;
   readonly frozen: FreezeState | undefined;
-  /** The code of a console session; undefined where there is no console. */
+  /** The code of a console session; undefined if there is no console. */
   readonly code: string | undefined;
 }
 

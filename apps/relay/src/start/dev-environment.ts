@@ -3,8 +3,8 @@ import { bytesToHex } from "@agent/crypto";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Creates the environment of `agent-relay dev`: in memory, on this machine only, with a token of its own.
- * PORT is taken from the given environment; nothing else is, because it may be that of a real relay.
+ * Creates the environment of `agent-relay dev`: in memory, on this machine only, with its own token. Only
+ * PORT is taken from the given environment, because that may belong to a real relay.
  */
 export function createDevEnvironment(
   { PORT }: Environment,

@@ -53,7 +53,7 @@ export function parseCommandLine(
   }
 }
 
-/** Node.js takes what begins with a dash for an option, also an amount below 0. */
+/** Node.js treats everything that begins with a dash as an option, even a negative amount. */
 function describeFault(error: unknown): string {
   const text = String(error instanceof Error ? error.message : error);
   const [, number] = /^Unknown option '(-[\d.])/.exec(text) ?? [];

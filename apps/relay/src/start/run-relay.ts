@@ -16,7 +16,7 @@ const SHUTDOWN_GRACE_MS = 8_000;
 
 /** The process in which a relay runs. */
 export interface RelayProcess {
-  /** Its name among those that share a database, where the operator gives it none. */
+  /** The default name of this process among those that share a database. */
   readonly name: string;
   readonly runtime: Runtime;
   readonly display: Display;

@@ -40,8 +40,8 @@ export interface SampleAgents {
 }
 
 /**
- * Starts an agent that counts words for money and one that asks it, again and again. One of its prompts has
- * no word, so that there is a failure to look at.
+ * Starts an agent that counts words for money and one that delegates to it repeatedly. One of its prompts
+ * contains no word, so that there is a failure to look at.
  */
 export async function startSampleAgents(relay: SampleRelay): Promise<SampleAgents> {
   const { baseUrl, masterToken, runtime } = relay;

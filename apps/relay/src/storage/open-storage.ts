@@ -4,7 +4,10 @@ import { openSqliteFile } from "./database/sqlite-file.ts";
 import { openSqliteMemory } from "./database/sqlite-memory.ts";
 import { openPostgres, type SharedUse } from "./postgres/open-postgres.ts";
 
-/** Where the data is: a Postgres database, a file, or memory, whose data ends with the process. */
+/**
+ * The location of the data: a PostgreSQL database, a file, or memory, whose data is lost when the process
+ * ends.
+ */
 export interface DatabaseLocation {
   readonly url?: string | undefined;
   /** `:memory:` is the same as no path. */
@@ -17,7 +20,7 @@ export interface DatabaseLocation {
 
 export interface OpenOptions extends DatabaseLocation {
   readonly migrations: readonly Migration[];
-  /** Lets other processes use a Postgres database at the same time, if they ask for this as well. */
+  /** Lets other processes use a PostgreSQL database at the same time, if they also request this. */
   readonly shared?: SharedUse | undefined;
 }
 

@@ -42,31 +42,32 @@ export type ChangeKind =
 
 export interface Tx extends Reader {
   /**
-   * True in a run that only finds out what the work reads: nothing that it writes is kept, so what is
-   * expensive to build may be left out of it.
+   * True in a run that only finds out what the work reads: nothing that it writes is kept, so it may skip
+   * building expensive values.
    */
   readonly isDryRun?: boolean;
   /** Returns the number of changed rows. A statement with RETURNING must use `get` or `all`. */
   run<P>(query: Query<P, never>, params: NoInfer<P>): Promise<number>;
   /**
-   * Tells the other processes of a change, if the transaction commits. It costs nothing where there are
-   * none. A process may be told of a change that was rolled back.
+   * Announces a change to the other processes if the transaction commits; without other processes it costs
+   * nothing. A change that was rolled back may be announced too.
    */
   noteChange(kind: ChangeKind, ...words: readonly string[]): void;
 }
 
 /**
- * Keeps a transaction apart from those of other connections. `serializable` is run again when it met
- * one. `locked` waits instead, and is for work whose every decision is a condition of its own statements
- * or is made on rows that it locked before; it is run again only when another took a key first. `together`
- * is as strict as `serializable`, and is for work that many clients ask for at once and whose statements
- * have a row form: it is decided in memory with others of its kind, so it may run several times.
+ * Isolates a transaction from those of other connections. `serializable` is run again after a conflict.
+ * `locked` waits instead; it is for work whose every decision is a condition of its own statements or is
+ * made on rows that it has locked, and is run again only if another transaction took a key first.
+ * `together` is as strict as `serializable`; it is for work that many clients request at once and whose
+ * statements have a row form. Such work is decided in memory with others of its kind, so it may run several
+ * times.
  */
 export type Isolation = "serializable" | "locked" | "together";
 
 /**
- * Short messages to the other processes on the database. Any may be lost, so what a hint is about is also
- * found by a look at the database that is made without one.
+ * Short messages to the other processes on the database. Any message may be lost, so every change is also
+ * found by polling the database.
  */
 export interface Hints {
   /** Connects while there are other processes, also when an earlier connection has ended or gone silent. */
@@ -91,8 +92,8 @@ export interface Storage {
   /** Marks the changes that this storage notes; others have other marks. */
   readonly origin: string;
   /**
-   * Runs one statement as a transaction of its own, past those that wait, even while the relay is frozen.
-   * Rejects where the database is not shared, because nothing needs it there.
+   * Runs one statement as its own transaction, ahead of waiting ones, even while the relay is frozen.
+   * Rejects if the database is not shared, because nothing needs it then.
    */
   readonly runAlone: Reader["get"];
   /** Does nothing where the database is not shared. */
@@ -113,8 +114,8 @@ export interface Storage {
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, isolation?: Isolation): Promise<T>;
   /**
-   * Calls `listener` after each commit that changed rows from which an agent's place in rankings is
-   * computed, and before the commit is acknowledged. It may name agents whose change was rolled back.
+   * Calls `listener` after each commit that changed rows from which an agent's ranking is computed, before
+   * the commit is acknowledged. It may be called for a change that was rolled back.
    */
   onAgentsChanged(listener: ChangeListener): void;
   /**

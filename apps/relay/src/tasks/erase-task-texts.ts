@@ -26,10 +26,10 @@ interface EraseRequest {
 }
 
 /**
- * Replaces the prompt, the result and the notes of a finished task by their hashes, everywhere in
- * this relay's database; only its submitter and the operator may. A submitter's erasure leaves the
- * receipts of other submitters' tasks as they are, even if they carry the receipt of this task:
- * those submitters paid for them, and the erasure could destroy evidence against its author. The
+ * Replaces the prompt, the result and the notes of a finished task with their hashes, everywhere in this
+ * relay's database; only its submitter and the operator may do so. A submitter's erasure leaves the
+ * receipts of other submitters' tasks unchanged, even if they contain the receipt of this task: those
+ * submitters paid for them, and the erasure could destroy evidence against the one who requests it. The
  * operator's erasure includes them.
  */
 export async function eraseTaskTexts(

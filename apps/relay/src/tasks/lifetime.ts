@@ -16,8 +16,8 @@ export function checkLifetime(
 }
 
 /**
- * Returns the expiry of a peer's task: that of its origin, but at most this relay's longest
- * lifetime, so that a peer cannot occupy slots and credit for ever.
+ * Returns the expiry of a peer's task: that of its origin, but at most this relay's maximum lifetime, so
+ * that a peer cannot occupy slots and credit forever.
  */
 export function calculateForwardedExpiry(
   expiresAt: number | undefined,

@@ -3,8 +3,9 @@ import { indexedBy } from "../storage/queries/fragments.ts";
 import type { Tx } from "../storage/storage.ts";
 
 /**
- * An inspection keeps its task while it is open and for the days of retention from its close, because a case may take
- * longer than they are, and its parties and its arbiter prove and read its outcome by the evidence of the task.
+ * An inspection keeps its task while it is open and for the retention period after its close. A case may
+ * take longer than that period, and its parties and its arbiter prove and read its outcome with the
+ * evidence of the task.
  */
 export const hasNoRecentInspection = sql<boolean>`not exists (
   select 1 from inspections
@@ -33,8 +34,9 @@ const deleteFinished = compile<{ before: string; until: number; limit: number }>
 );
 
 /**
- * Deletes tasks that were finished by `until`, and inspected ones whose inspection was closed by then; receipts,
- * settlements and postings stay. `before` is the smallest id of that time: tasks finished by then have a smaller one.
+ * Deletes tasks that were finished by `until`, and inspected ones whose inspection was closed by then;
+ * receipts, settlements and postings stay. `before` is the smallest id of that time; tasks finished by then
+ * have smaller ids.
  */
 export function purgeFinishedTasks(
   tx: Tx,

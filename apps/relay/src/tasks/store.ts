@@ -32,8 +32,8 @@ export function findTask(read: Reader, task_id: string): Promise<StoredTaskRow |
 const REROUTE_AFTER_MS = 5_000;
 
 /**
- * Returns when a process must route a pending task again, in case the one that stored it ended first: a
- * while after a time. SQLite has one process, which routes what waits when it starts.
+ * Returns when a process must route a pending task again, in case the process that stored it ended first.
+ * SQLite has one process, which routes waiting tasks when it starts.
  */
 export const rerouteAfter = (time: string) =>
   either({

@@ -10,8 +10,8 @@ export interface TaskWaiters {
   /** Wakes the watchers of a task that another process has changed. */
   wake(taskId: string): void;
   /**
-   * Wakes those who have seen an earlier event of a task than its newest, by task; a task that is
-   * missing wakes all of its watchers.
+   * Wakes the watchers of each task that have not seen its newest event; if a task is missing, all its
+   * watchers are woken.
    */
   wakeBehind(newest: ReadonlyMap<string, number>): void;
   /** Lists the tasks of which a watcher has seen an event. */

@@ -68,7 +68,10 @@ interface ProfileLevels {
   readonly payers_level: number | null;
 }
 
-/** Returns the level at which an agent counts for a reader: the reader's own, else that of its payers. */
+/**
+ * Returns the level of an agent for a reader: that of the reader's own record, otherwise that backed by the
+ * agent's payers.
+ */
 export function getLevelForReader({ own_level, payers_level }: ProfileLevels): number {
   return own_level ?? payers_level ?? UNKNOWN;
 }

@@ -5,8 +5,8 @@ import type { Log } from "../observability/log.ts";
 type TrustSettings = Pick<Config, "trust" | "payments">;
 
 /**
- * Returns what strangers must know about the levels of this relay: `unpriced` where faking one costs
- * nothing; undefined where levels are backed by fees.
+ * Returns the basis of this relay's levels for strangers: `unpriced` if faking a level costs nothing;
+ * undefined if levels are backed by fees.
  */
 function getTrustBasis({ trust, payments }: TrustSettings): "unpriced" | undefined {
   const isPriced = payments.platformFeeRate > 0 && trust.thresholds.verified > 0;

@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 
 type GraphServices = Pick<Services, "trustGraph">;
 
-/** Returns all agents to which an agent has a trusted path, the most trusted first. */
+/** Returns all agents that an agent has a trusted path to, most trusted first. */
 export function getTrustClosure(
   { trustGraph }: GraphServices,
   agentId: string,

@@ -5,8 +5,9 @@ import { saveTrustChange } from "./save-trust-change.ts";
 import { listRecordsWithFees } from "./store.ts";
 
 /**
- * Takes back that a payer left fees, as far as the relay lost the money they were paid with, in
- * micro-units. Its word about other agents then weighs less, so a reversed payment buys no level.
+ * Withdraws the fees credited to a payer, as far as the relay lost the money they were paid with, in
+ * micro-units. The payer's trust in other agents then counts less, so that a reversed payment buys no
+ * level.
  */
 export async function withdrawFees(tx: Tx, payerId: string, lost: number): Promise<void> {
   let remaining = lost;

@@ -196,9 +196,9 @@ export const dueWebhooks = compile<{ now: number; after: string; limit: number }
 );
 
 /**
- * Lists webhooks that may be sent to and have a delivery that is due: the first one of each owner, then the
- * second ones and so on, beginning with the owners that come after `after`. Of one owner, those that
- * answer come before those that failed, and the one that had its turn last comes last.
+ * Lists webhooks that are enabled and have a due delivery: the first one of each owner, then the second
+ * ones and so on, beginning with the owners after `after`. Of one owner, those that answer come before
+ * those that failed, and the one that was served last comes last.
  */
 export function listDueWebhooks(
   read: Reader,

@@ -13,9 +13,9 @@ export interface WebhookRound {
 export type Deliver = (webhook: DueWebhook, mayContinue: () => boolean) => Promise<void>;
 
 /**
- * Runs the deliveries of each webhook in a lane of its own. Owners share the lanes in turn, and none has
- * more than a few, so that receivers that answer slowly or not at all delay other owners by a bounded
- * time, and an owner's other webhooks only if it has more of them than lanes.
+ * Runs the deliveries of each webhook in a separate lane. Owners take turns with the lanes, and none has
+ * more than a few at a time, so that slow or unresponsive receivers delay other owners by a bounded time,
+ * and an owner's other webhooks only if it has more of them than lanes.
  */
 export interface WebhookLanes {
   /** Whether a webhook of another round may get a lane before those that already wait. */

@@ -25,9 +25,9 @@ export type WitnessParts = Pick<Services, "config" | "runtime" | "storage" | "lo
 type Answered = Answer<WitnessOperations["addCheckpoint"]>;
 
 /**
- * Answers a log that asks for a cosignature (C2SP tlog-witness). The new head is stored before the
- * answer, by one statement under the condition that its predecessor is still the one that the proof
- * was checked against. A head that the log signed and that does not fit is kept as evidence.
+ * Answers a log that requests a cosignature (C2SP tlog-witness). The new head is stored before the answer,
+ * by one statement on condition that its predecessor is still the one that the proof was checked against. A
+ * head that the log signed but that contradicts it is kept as evidence.
  */
 export async function addCheckpoint(
   services: WitnessParts,
@@ -82,7 +82,7 @@ const toRow = <Rest>(
   rest: Rest,
 ) => ({ ...rest, old_size, size, root, note });
 
-/** Returns the answer to a log whose old size is not the one that was cosigned last. */
+/** Returns the answer to a log whose old size differs from the size cosigned last. */
 const stateSize = (size: number): Answered => toText("text/x.tlog.size", 409, `${size}\n`);
 
 const toText = (

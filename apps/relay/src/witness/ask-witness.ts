@@ -19,8 +19,8 @@ export type AskOutcome =
   | { readonly state: "unreachable" };
 
 /**
- * Brings the newest head of the relay's log to a witness. `knownSize` is the size that the witness
- * cosigned last, undefined before the first contact. Undefined while there is no head.
+ * Sends the newest head of the relay's log to a witness. `knownSize` is the size that the witness cosigned
+ * last, undefined before the first contact. Returns undefined while there is no head.
  */
 export async function askWitness(
   parts: AskParts,
@@ -42,8 +42,8 @@ export async function askWitness(
 }
 
 /**
- * Asks a witness what it has cosigned of this log. Nothing else is signed if it shows a head that this
- * log has signed and that this database does not have.
+ * Asks a witness for the head of this log that it has cosigned. If it shows a head that this log has signed
+ * but that this database lacks, nothing else is signed.
  */
 export async function findWitnessedSize(
   { storage, egress, relayLog }: AskParts,

@@ -30,12 +30,11 @@ export type StatedLogResult =
   | "log.key_changed";
 
 /**
- * Checks the log that a relay states as its own. The key of an origin never changes, and a relay has one
- * log, of which each later generation has a greater number than the one before; one begins at most once
- * an hour. An origin that contains the id of another relay, or that the operator named with another key, is not
- * its own. Anyone can repeat the key of a
- * log, so a log with another name stays with the peer that stated it first: it would no longer be cosigned
- * once a relay that took it over has left.
+ * Checks the log that a relay states as its own. The key of an origin never changes. A relay has one log,
+ * each later generation of which has a greater number than the previous one and begins at most once an
+ * hour. An origin that contains the id of another relay, or that the operator named with another key, is
+ * not its own. Anyone can repeat the key of a log, so a log with another name stays with the peer that
+ * stated it first; otherwise it would no longer be cosigned once a relay that took it over has left.
  */
 export function checkStatedLog(
   { relayId, origin, vkey, named, now }: StatedKey,

@@ -51,7 +51,7 @@ export function createLogWitnesses(parts: Parts): LogWitnesses {
   const statementTimes: StatementTimes = new Map();
   let origin = relayLog.keys().origin;
 
-  /** Follows the list of witnesses; what is known of those that stay, stays. */
+  /** Follows the list of witnesses and keeps what is known of those that remain. */
   async function follow(): Promise<void> {
     // A new generation is another log, which no witness has cosigned yet.
     if (relayLog.keys().origin !== origin) asked.clear();

@@ -84,7 +84,7 @@ const deleteStatedQuery = compile<{ origin: string; vkey: string }>()(
     .where("relay_id", "is not", null),
 );
 
-/** Removes the log that a peer stated under another key than the given one of its name. */
+/** Removes the log that a peer stated under the same name with a different key. */
 export async function deleteStatedLog(
   tx: Tx,
   log: Pick<WitnessedRow, "origin" | "vkey">,
@@ -145,8 +145,8 @@ const insertEvidenceQuery = compile<WitnessEvidenceRow>()(
 );
 
 /**
- * Keeps evidence against a log; false if it is known or has no place. Two roots of one size take the
- * place of a head without a valid proof, because every reader of the log can send the latter.
+ * Stores evidence against a log; false if it is known or there is no room. Two roots of one size replace a
+ * head without a valid proof, because every reader of the log can send the latter.
  */
 export async function insertEvidence(
   tx: Tx,

@@ -16,8 +16,8 @@ const findOverdrawnAgents: FindViolations = (books, report) =>
   scanPages(books, overdrawnAgents, report);
 
 /**
- * Checks that the balance of each account is that of its last posting. A full check also compares each
- * posting with the balance before it, so that the balance is the sum of all.
+ * Checks that the balance of each account equals that of its last posting. A full check also compares each
+ * posting with the previous balance, so that the balance is the sum of all postings.
  */
 const findBrokenBalances: FindViolations = async (books, report) => {
   const reported = new Set<string>();

@@ -6,8 +6,9 @@ const balanceOf = (id: string) => sql<number>`
   coalesce((select balance from accounts where account = 'held:' || ${sql.ref(`page.${id}`)}), 0)`;
 
 /**
- * Finds inspections whose money is not where it must be: an open one holds what is due, its fee and the bond
- * of a contest, and is not settled; a closed one holds nothing, and has the settlement that names its outcome.
+ * Finds inspections whose money is not where it must be. An open one must hold the amount due, its fee and
+ * the bond of a contest, and must not be settled; a closed one must hold nothing and have the settlement
+ * that names its outcome.
  */
 export const wrongInspections = compile<PageParams>()(
   sql<PageRow>`

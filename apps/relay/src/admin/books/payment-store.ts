@@ -4,8 +4,8 @@ import { indexedBy, jsonRows } from "../../storage/queries/fragments.ts";
 import type { PageParams, PageRow } from "./scan-pages.ts";
 
 /**
- * Finds x402 payments whose outcome has been unknown for an hour, because the facilitator gave no
- * definite answer or none at all, and those that began at a wrong time, an hour ahead of now.
+ * Finds x402 payments whose outcome has been unknown for an hour, because the facilitator gave no definite
+ * answer or none at all, and payments that began at a wrong time, an hour ahead of now.
  */
 export const undecidedPayments = compile<PageParams>()(
   sql<PageRow>`

@@ -24,8 +24,8 @@ export interface PageRow {
 }
 
 /**
- * Reports the rows that a query finds wrong, page by page. Each page is one statement and so one
- * snapshot; a movement in progress is not taken for a fault.
+ * Reports the faulty rows that a query finds, page by page. Each page is one statement and so one snapshot;
+ * a movement in progress is not reported as a fault.
  */
 export async function scanPages(
   { snapshot, since, now }: BooksCheckContext,

@@ -60,8 +60,8 @@ const postingObject = either({
   postgres: sql`json_build_object('account', p.account, 'type', p.type, 'amount', p.amount)`,
 });
 /**
- * The planner of Postgres takes each JSON array for one of 100 elements, and would rather read all
- * postings for each settlement than look up so many, so a lookup is not its to choose.
+ * PostgreSQL's planner assumes 100 elements in every JSON array, and would therefore read all postings for
+ * each settlement instead of looking them up, so the query forces the lookup.
  */
 const namedPostings = either({
   sqlite: sql`json_each(s.postings) as place join postings as p

@@ -2,8 +2,8 @@ import type { Storage } from "../../storage/storage.ts";
 import { findDatabaseOrigin, saveDatabaseOrigin } from "./incarnation-store.ts";
 
 /**
- * Refuses a database that is not the one in which the relay last started: as a restored or copied one it
- * may lack payments. The first start records it. Refused: `database.restored`.
+ * Refuses a database other than the one in which the relay last started, because a restored or copied one
+ * may lack payments. The first start records the database. Refused: `database.restored`.
  */
 export async function checkDatabaseOrigin(
   storage: Storage,

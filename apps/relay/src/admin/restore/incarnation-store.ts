@@ -19,7 +19,7 @@ const currentDatabaseId = either({
     from pg_database where datname = current_database())`,
 });
 
-/** The database in which the relay last started, and the one that it is in now. */
+/** The database in which the relay last started, and the current one. */
 export interface DatabaseOrigin {
   readonly stored: string | null;
   readonly current: string | null;

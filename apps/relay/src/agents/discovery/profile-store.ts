@@ -129,8 +129,8 @@ export function findProfile(
 export const isDiscoverable = sql<boolean>`(agents.registered = 1 or listings.agent_id is not null)`;
 
 /**
- * The owner's choice, else whether the agent offers a service. An agent that calls itself personal is not
- * shown because of a listing alone (specification, "Visibility").
+ * The owner's choice or, without one, whether the agent offers a service. A listing alone does not make an
+ * agent visible that calls itself personal (specification, "Visibility").
  */
 const agentType = sql<string>`coalesce(${jsonMember("agents.metadata", "agent_type")}, '')`;
 export const isFederationVisible = sql<boolean>`(case

@@ -39,10 +39,10 @@ export interface FoundIds {
 }
 
 /**
- * Lists the agents of a range whose texts contain all the words: by their fees, of equal fees those with
- * more matches first, then by id. Agents are ranked within sections of 5,000 by place, because their texts
- * are scanned one by one: a page never scans more than one section of a range, and the next section follows
- * when a section has no more matches.
+ * Lists the agents of a range whose texts contain all the words, by their fees, then by the number of
+ * matches, then by id. Agents are ranked within sections of 5,000 by place, because their texts are scanned
+ * one by one: a page scans at most one section of a range, and the next section follows when a section has
+ * no more matches.
  */
 export async function searchAgents(read: Reader, search: AgentSearch): Promise<FoundIds> {
   const kind = search.capability === "" ? "any" : "one";
@@ -113,7 +113,7 @@ const selectSection = (
     .limit(SECTION_SIZE)
     .as("section");
 
-/** The part of a place that tells the fees. */
+/** The part of a place that encodes the fees. */
 const feesOf = (place: RawBuilder<unknown>) => sql<string>`substr(${place}, 1, 2)`;
 const fees = feesOf(sql.ref("place"));
 const feesBehind = feesOf(sql`${param("behind")}`);

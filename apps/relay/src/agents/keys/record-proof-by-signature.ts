@@ -32,8 +32,9 @@ export async function recordProofByToken(
 }
 
 /**
- * Records a key as proven, because a receipt verified under it. It takes the key from no other agent
- * yet, since an agent with the same key may have proven the same: their next token decides.
+ * Records a key as proven, because a receipt was verified with it. This does not yet take the key from
+ * another agent, since an agent with the same key may have proven it in the same way: their next token
+ * decides.
  */
 export async function recordProofByReceipt(
   { storage, freezer, runtime }: ProofDependencies,

@@ -25,16 +25,17 @@ export function isSeamless(before: number | undefined, now: number): boolean {
 }
 
 /**
- * Returns the time at which a span ends by a sample: that of the first sample that did not find the agent,
- * but none after a gap, in which the relay did not look.
+ * Returns the time at which a sample ends a span: that of the first sample that did not find the agent, but
+ * not after a gap in which the relay took no samples.
  */
 export function getSpanEnd({ now, before = now }: OnlineSample): number {
   return isSeamless(before, now) ? now : before;
 }
 
 /**
- * Decides by a sample how the spans of an agent change. An open span goes on while each sample finds the
- * agent, without a write. One that ended so recently that a single sample may have missed it goes on too.
+ * Decides how a sample changes the spans of an agent. An open span continues as long as each sample finds
+ * the agent, without a write. So does a span that ended so recently that a single sample may have missed
+ * the agent.
  */
 export function decideSpan(
   newest: NewestSpan | undefined,

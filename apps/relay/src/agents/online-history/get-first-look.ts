@@ -1,8 +1,8 @@
 import { MAX_MISS_MS } from "./decide-span.ts";
 
 /**
- * Returns the time, in ms, from which the looks at an agent count: that of the look that found it first, if no
- * more than one was missed since it was known, because no look could find it before.
+ * Returns the time, in ms, from which the samples of an agent count: that of the first sample that found
+ * it, if at most one sample missed it since it became known, because no sample could find it earlier.
  */
 export function getFirstLook(
   knownSince: number,

@@ -8,7 +8,7 @@ import { listSpans, listWatches } from "./span-store.ts";
 
 type GetOnlineHistory = Operations["getOnlineHistory"];
 
-/** Returns the times in which an agent was online, and those in which the relay looked. */
+/** Returns the periods in which an agent was online, and those in which the relay took samples. */
 export async function getOnlineHistory(
   { storage: { read }, runtime }: Pick<Services, "storage" | "runtime">,
   agentId: string,

@@ -7,7 +7,7 @@ const newestWatch = compile()(
   queryBuilder.selectFrom("online_watches").selectAll().orderBy("since", "desc").limit(sql.lit(1)),
 );
 
-/** Returns the time in which the relay looked last. */
+/** Returns the latest period in which the relay took samples. */
 export function findNewestWatch(read: Reader): Promise<OnlineWatchRow | undefined> {
   return read.get(newestWatch, {});
 }
@@ -96,7 +96,7 @@ const laterRows = [
   ),
 ];
 
-/** Cuts off what was stored of a time that has not come yet. */
+/** Removes what was stored for times that are still in the future. */
 export async function cutLaterSpans(tx: Tx, now: number): Promise<void> {
   for (const cut of laterRows) await tx.run(cut, { now });
 }
@@ -122,7 +122,7 @@ const watchesFrom = compile<{ from: number }>()(
     select since, until from online_watches where until > ${param("from")} order by since`,
 );
 
-/** Lists the times in which the relay looked, oldest first. */
+/** Lists the periods in which the relay took samples, oldest first. */
 export function listWatches(read: Reader, from: number): Promise<OnlineWatchRow[]> {
   return read.all(watchesFrom, { from });
 }

@@ -20,8 +20,8 @@ interface AccountChange {
 }
 
 /**
- * Returns the lots after a movement for each account whose lots it changes, and whether card money that is
- * not released moved. An account that never held card money is not read.
+ * Returns the lots after a movement for each account whose lots it changes, and whether unreleased card
+ * money moved. An account that never held card money is not read.
  */
 export function applyToCardLots(
   postings: readonly Posting[],

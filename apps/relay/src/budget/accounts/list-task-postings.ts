@@ -12,8 +12,8 @@ const MAX_SEARCHED = 200;
 const MAX_HELD = 20;
 
 /**
- * Lists the postings of a task, both sides of each movement, oldest first: also of one that is open, whose
- * hold no settlement names.
+ * Lists the postings of a task, both sides of each movement, oldest first, including those of an open task,
+ * whose hold is not named by a settlement.
  */
 export async function listTaskPostings(
   services: Pick<Services, "storage" | "identity">,

@@ -46,7 +46,7 @@ export async function loadPostings(
   return postings.flatMap((posting) => (posting === undefined ? [] : [toTaskPosting(posting)]));
 }
 
-/** Leaves out what is private to the account. */
+/** Omits the members that are private to the account. */
 export function toTaskPosting({
   transaction_id,
   account,

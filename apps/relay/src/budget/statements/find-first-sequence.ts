@@ -2,8 +2,8 @@ import type { Reader } from "../../storage/storage.ts";
 import { findPosting } from "../store.ts";
 
 /**
- * Finds the sequence of an account's first posting at or after a time; one past its last when there is
- * none. Sequences have no gaps and grow with time, so no index of times is needed.
+ * Finds the sequence number of an account's first posting at or after a time; one past its last if there is
+ * none. Sequence numbers have no gaps and grow with time, so no index of times is needed.
  */
 export async function findFirstSequence(
   read: Reader,

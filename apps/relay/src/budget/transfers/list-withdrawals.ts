@@ -42,9 +42,9 @@ export async function listWithdrawals(
 }
 
 /**
- * Lists all withdrawals for the operator, with what their accounts owe: a card payment can be reversed after
- * its money was withdrawn, and what is paid out then is lost. Newest first, or the largest of one state, because
- * any number of withdrawals of a micro-unit would hide the others.
+ * Lists all withdrawals for the operator, with the debts of their accounts, because money paid out from a
+ * card payment that is reversed later is lost. Newest first, or the largest of one state, because otherwise
+ * any number of withdrawals of a micro-unit could hide the others.
  */
 export async function listAllWithdrawals(
   { storage }: Pick<Services, "storage">,

@@ -52,7 +52,7 @@ interface Span {
 const sumSpans = (spans: readonly Span[]) =>
   spans.reduce((sum, { from, until }) => sum + until - from, 0);
 
-/** Says for which part of the time that the relay looked an agent was online. */
+/** Formats the share of the sampled time for which an agent was online. */
 export function describeShare({
   from,
   to,

@@ -19,9 +19,9 @@ import { forwardOverMcp, type CallableAgent } from "./mcp-forward.ts";
 const LEASE_MARGIN_MS = 30_000;
 
 /**
- * Calls the executor's endpoint, with the task claimed for the time of the call. An endpoint need not read
- * the price, so it is not called for an agent's task at price 0 if the listing asks one now: the task was
- * submitted before the listing.
+ * Calls the executor's endpoint, with the task claimed for the duration of the call. An endpoint need not
+ * read the price, so a task at price 0 that was submitted before the agent's listing asked one is not sent
+ * to it.
  */
 export async function callEndpoint(services: RouteServices, task: TaskRow): Promise<boolean> {
   const { storage, runtime, backoff, log, calls, closing } = services;
@@ -75,8 +75,8 @@ function recordFault(
 }
 
 /**
- * Takes an agent whose endpoint is no MCP server offline until its next sign of life, such as an answer. Its
- * slowness says nothing, because the submitter limits the time.
+ * Marks an agent whose endpoint is not an MCP server as offline until it is seen again, for example by an
+ * answer. A slow answer proves nothing, because the submitter limits the time.
  */
 async function recordReachability(
   { storage, runtime }: RouteServices,

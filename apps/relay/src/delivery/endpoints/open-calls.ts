@@ -1,4 +1,4 @@
-/** The calls of endpoints in flight, at most one per task, because each has its task's claim. */
+/** The calls of endpoints in progress, at most one per task, because each holds its task's claim. */
 export interface OpenCalls {
   begin(taskId: string): { readonly signal: AbortSignal; readonly end: () => void };
   /** Cancels the call for a task, if there is one. */

@@ -19,8 +19,8 @@ type ReceiveCancelAnswer =
 
 /**
  * Cancels a task for the peer that sent it, by the same rules as for a local submitter. The answer is
- * signed: after `cancelled` no receipt of the task leaves this relay. With this relay as the origin of the
- * task it is the notice of the peer that has the task.
+ * signed: after `cancelled` this relay sends no receipt of the task. If this relay is the origin of the
+ * task, the message is the notice of the peer that has the task.
  */
 export async function receiveCancel(
   services: FederationServices & Pick<Services, "router">,

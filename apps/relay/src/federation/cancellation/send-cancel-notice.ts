@@ -17,7 +17,7 @@ export async function sendCancelNotice(
   taskId: string,
 ): Promise<void> {
   const { storage, runtime, federation } = services;
-  // Most tasks that are due have a result instead, for which no transaction is needed here.
+  // Most tasks that are due have a result instead, which needs no transaction here.
   const due = await findInbound(storage.read, taskId);
   if (due === undefined || !isNoticeDue(due.task, runtime.now())) return;
   const peer = await storage.transaction(async (tx) => {

@@ -18,7 +18,7 @@ import { findPeer } from "../peers/peer-store.ts";
 
 /**
  * Asks the peer that has a task to cancel it. Only the peer's signed answer ends the task here: its
- * executor may be done, and a result that comes first is accepted.
+ * executor may have finished, and a result that arrives first is accepted.
  */
 export async function sendPeerCancel(services: FederationServices, taskId: string): Promise<void> {
   const { storage, runtime, identity, federation } = services;

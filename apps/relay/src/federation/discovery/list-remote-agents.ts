@@ -63,7 +63,7 @@ export async function findRemoteEntry(
   return known && toDiscoveryEntry(services, known, [], caller);
 }
 
-/** Leaves out what only this relay can know: how to reach the agent, and how far it is trusted. */
+/** Omits the members that only this relay can know: how to reach the agent, and how far it is trusted. */
 async function toDiscoveryEntry(
   { storage, config }: FederationServices,
   agent: KnownAgent,

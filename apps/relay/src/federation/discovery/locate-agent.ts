@@ -15,7 +15,7 @@ export interface RemoteTarget extends Omit<Attempt, "charge"> {
 
 /**
  * Finds the route to an agent that is not local; undefined if no peer knows it. Refuses with
- * `task.id_conflict` if peers know it under other keys than `publicKey`, or under several and the
+ * `task.id_conflict` if peers know it only under keys other than `publicKey`, or under several keys and the
  * submission names none.
  */
 export async function locateAgent(

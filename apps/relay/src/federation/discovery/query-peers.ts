@@ -24,10 +24,10 @@ import { listPeers } from "../peers/peer-store.ts";
 import type { DiscoveredAgents } from "./remote-agents.ts";
 
 /**
- * Sends a query to every active peer that it has not visited, and records the valid entries of the
- * answers. All peers share one short timeout, so that an unresponsive peer delays no caller; a peer
- * that timed out is still asked, and awaited again once it has answered. A peer that was sent as many
- * queries as it is sent in a minute is left out, like one that does not answer.
+ * Sends a query to every active peer that it has not visited, and records the valid entries of the answers.
+ * All peers share one short timeout, so that an unresponsive peer delays no caller. A peer that timed out
+ * is still queried, and is awaited again once it has answered. A peer that has reached its limit of queries
+ * per minute is skipped, like one that does not answer.
  */
 export async function queryPeers(
   services: FederationServices,
@@ -81,8 +81,8 @@ export async function queryPeers(
 }
 
 /**
- * Returns one entry for each agent of an answer, under the key that results from all that peers have
- * reported of its id. Leaves out an agent that this answer has under another key only.
+ * Returns one entry for each agent of an answer, under the key that follows from what all peers have
+ * reported about its id. Omits an agent that this answer has only under another key.
  */
 function resolveEntries(
   { remoteAgents: remote }: FederationServices["federation"],
@@ -144,7 +144,7 @@ async function queryPeer(
     listKnownAgents(storage.read, agents.map(agentIdOf)),
   ]);
   const local = new Set(localIds);
-  // The fees of the tasks that this relay sent to the peer, and of those that came from it.
+  // The fees of tasks sent to the peer and of tasks received from it.
   const fees = (trust?.fees_kept ?? 0) + (paid?.fees_paid ?? 0);
   const sendsSuccession = peerSupports(peer, "agent_succession");
   return parseEntries(

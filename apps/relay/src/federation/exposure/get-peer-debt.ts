@@ -4,7 +4,7 @@ import type { Reader } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { getPeerExposure } from "./undecided-store.ts";
 
-/** Reads what a peer owes and may come to owe, for every decision that would increase it. */
+/** Reads the debt of a peer and what may be added to it, for every decision that would increase it. */
 export async function getPeerDebt(
   read: Reader,
   { relay_id, credit_limit }: Pick<FederationPeerRow, "relay_id" | "credit_limit">,

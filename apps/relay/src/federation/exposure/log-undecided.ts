@@ -2,7 +2,7 @@ import { toDollars } from "@agent/budget";
 import type { InboundTask } from "@agent/federation-protocol/forwarding";
 import type { FederationServices } from "../federation-services.ts";
 
-/** Tells the operator of completed work whose hold has expired before its peer answered the result. */
+/** Logs completed work whose hold expired before its peer answered the result. */
 export function logUndecided(
   { federation }: Pick<FederationServices, "federation">,
   { taskId, peerId, amount }: InboundTask,

@@ -13,8 +13,8 @@ export const sumExposureOfPeer = compile<{ relay_id: string }>()(
 );
 
 /**
- * Returns the total of the results that a peer took and did not settle in time, and of those that it has
- * neither answered nor settled before their holds expired, in micro-units.
+ * Returns two totals in micro-units: of the results that a peer accepted but did not settle in time, and of
+ * those that it neither answered nor settled before their holds expired.
  */
 export async function getPeerExposure(
   read: Reader,

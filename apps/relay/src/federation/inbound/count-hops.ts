@@ -19,8 +19,8 @@ interface PricedTarget {
 }
 
 /**
- * Counts the relays whose fees may separate the payment of a forward from the price. Only a payment
- * that is less than one fee allows costs the reads and the signatures.
+ * Counts the relays whose fees may explain that a forward's payment is below the price. Rows are read and
+ * signatures verified only if the payment is lower than a single fee explains.
  */
 export async function countHops(
   { storage, config }: Pick<Services, "storage" | "config">,

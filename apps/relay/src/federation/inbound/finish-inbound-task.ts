@@ -11,8 +11,8 @@ import { findInbound, saveInbound } from "./inbound-store.ts";
 import { updateOutbound } from "../outbound/outbound-store.ts";
 
 /**
- * Stores the receipt of a task that came from a peer. Its hold stays until the peer settles, and is
- * returned at once for work that was not done. The result waits in the database to be sent.
+ * Stores the receipt of a task that came from a peer. The hold of completed work stays until the peer
+ * settles; otherwise it is returned at once. The result waits in the database to be sent.
  */
 export async function finishInboundTask(
   tx: Tx,

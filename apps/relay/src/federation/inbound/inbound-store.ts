@@ -36,7 +36,7 @@ export interface InboundRecord {
   readonly forward: string | null;
   /** The peer's signed acceptance of the result. */
   readonly accepted: ResultAcceptance | null;
-  /** The time at which it came; null if an earlier version received it. */
+  /** The time of its arrival; null if an earlier version received it. */
   readonly receivedAt: number | null;
   /** The version of the row; 0 before it is stored. */
   readonly version: number;

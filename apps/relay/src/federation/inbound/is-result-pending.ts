@@ -2,8 +2,8 @@ import type { Reader } from "../../storage/storage.ts";
 import { findInbound } from "./inbound-store.ts";
 
 /**
- * Whether a result must still be sent to the peer that a task came from. A peer that has accepted it
- * but not settled yet receives it again after a restore, and then it must be the signed one.
+ * Returns whether a result must still be sent to the peer that the task came from. After a restore a peer
+ * that has accepted the result but not settled yet receives it again, and it must then be the signed one.
  */
 export async function isResultPending(read: Reader, taskId: string): Promise<boolean> {
   const task = (await findInbound(read, taskId))?.task;

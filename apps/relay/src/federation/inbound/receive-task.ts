@@ -127,8 +127,8 @@ export async function receiveTask(
 }
 
 /**
- * Returns the owner of a task id: any other party that knows the id may have used it here first. The sender
- * must be told so, because it waits for a task that this relay has taken from it.
+ * Returns the owner of a task id, because any other party that knows the id may have used it here first.
+ * The sender must learn of this, because otherwise it would wait for a task that this relay never accepted.
  */
 async function findIdOwner(
   tx: Tx,
@@ -182,8 +182,8 @@ function serializeRelayed(raw: unknown): string | null {
 }
 
 /**
- * Returns the local agent, if peers may see it, else the known route to it, else the one that its path
- * names.
+ * Returns the local agent if peers may see it, otherwise the known route to it, otherwise the one that its
+ * path names.
  */
 async function findForwardTarget(
   services: FederationServices,

@@ -132,8 +132,8 @@ function parseSettlement({ identity }: FederationServices, { delivery, body }: P
 }
 
 /**
- * Returns the peer's signed acceptance; null when a peer that supports signing did not sign it, and
- * undefined where there is none to sign.
+ * Returns the peer's signed acceptance; null if a peer that supports signing did not sign it, undefined if
+ * there is nothing to sign.
  */
 function parseAcceptance(
   peer: FederationPeerRow,

@@ -28,8 +28,8 @@ const remoteKeys = compile<{ agent_id: string }>()(
 );
 
 /**
- * Lists the keys under which a remote agent has delivered work. A key is admitted while a peer that the
- * operator admitted has sent it for an agent of its own.
+ * Lists the keys with which a remote agent has delivered work. A key counts as admitted as long as a peer
+ * that the operator admitted has delivered it for one of its own agents.
  */
 export async function listRemoteKeys(reader: Reader, agent_id: string) {
   const rows = await reader.all(remoteKeys, { agent_id });

@@ -50,9 +50,9 @@ export async function checkRemoteWork(
 }
 
 /**
- * Whether a peer that the operator admitted claims a new id under another key. Each such peer is asked
- * for its own agents, once, and for no longer than discovery waits; by a stranger's claim any new agent
- * could be blocked.
+ * Returns whether a peer that the operator admitted claims a new id under another key. Each such peer is
+ * asked once for its own agents, with the timeout of discovery. Claims of other peers do not count, because
+ * a stranger could block any new agent with them.
  */
 export async function isAgentIdClaimedByPeer(
   services: FederationDependencies & Pick<Services, "federation">,

@@ -24,8 +24,8 @@ import { toWireRefusal } from "../transport/to-wire-refusal.ts";
 type AddPeerAnswer = Answer<Operations["addPeer"]>;
 
 /**
- * Runs a whole handshake from this side. Only a successful one creates a peer; a failed one leaves no
- * trace except that the operator has admitted the relay again (docs/decisions.md, 7).
+ * Runs a whole handshake as its initiator. Only a successful one creates a peer; a failed one changes
+ * nothing except that the operator has admitted the relay again (docs/decisions.md, 7).
  */
 export async function addPeer(
   services: FederationServices,

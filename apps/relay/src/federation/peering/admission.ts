@@ -59,8 +59,9 @@ export async function loadAdmissionInputUnderKey(
 }
 
 /**
- * Activates a peer whose handshake is complete. Peering is not credit: only a relay that this operator
- * added or allowed by name gets any (docs/decisions.md, 7); the balance of a former peering stays.
+ * Activates a peer whose handshake is complete. Peering does not include credit: only a relay that this
+ * operator added or allowed by name gets any (docs/decisions.md, 7). The balance of an earlier peering is
+ * kept.
  */
 export async function activatePeer(
   tx: Tx,

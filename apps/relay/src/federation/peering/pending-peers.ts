@@ -8,7 +8,7 @@ import { limits } from "@agent/wire";
  */
 export interface PendingPeers {
   find(relayId: string): Promise<PendingPeer | undefined>;
-  /** Adds a proposal in place of those that have expired, and of the oldest if there are too many. */
+  /** Adds a proposal. It replaces expired ones and, if there are too many, the oldest. */
   add(pending: PendingPeer, now: number): Promise<void>;
   /** Removes a proposal and returns it, to one caller only. */
   take(relayId: string): Promise<PendingPeer | undefined>;

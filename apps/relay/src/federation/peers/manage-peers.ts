@@ -29,7 +29,7 @@ export async function listFederationPeers(
   return { status: 200, body: { peers: [...peers, ...pending] } };
 }
 
-/** Limits what this relay and a peer may come to owe each other. */
+/** Sets the maximum that this relay and a peer may owe each other. */
 export async function setPeerCredit(
   services: FederationServices,
   relayId: string,

@@ -58,8 +58,8 @@ export async function verifyWithPeerKey<Checked>(
 }
 
 /**
- * Advances the pinned key of a peer; undefined when it has no new one. Wrong signatures of strangers
- * can trigger this, so a peer is asked by one request at a time and at most once a second.
+ * Advances the pinned key of a peer; undefined if the peer has no new one. Strangers can trigger this with
+ * invalid signatures, so a peer is sent one request at a time and at most one per second.
  */
 function followPeerKey(
   services: FederationServices,

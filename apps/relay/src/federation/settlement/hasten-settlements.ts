@@ -6,8 +6,9 @@ import { findOutbox, listOutboxAhead, saveOutboxEntry } from "./outbox-store.ts"
 const PAGE_SIZE = 500;
 
 /**
- * Moves the next steps of settlements back after the relay's clock was set back. What failed at a wrong time, at which
- * peers refuse all messages, would otherwise be repeated only after as long as the jump was.
+ * Schedules the next steps of settlements earlier after the relay's clock was set back. Otherwise, attempts
+ * that failed at a wrong time, when peers refuse all messages, would be repeated only after the length of
+ * the jump.
  */
 export async function hastenSettlements({
   storage,

@@ -39,8 +39,9 @@ type ReceiveSettlementAnswer =
     >;
 
 /**
- * Books a peer's settlement exactly once: pays the agent, or at a middle relay starts the next relay's
- * settlement. `askedAt` is set if it came in the answer to a result that was sent then.
+ * Books a peer's settlement exactly once: pays the agent or, at an intermediate relay, starts the
+ * settlement with the next relay. `askedAt` is set if the settlement arrived in the answer to a result that
+ * was sent at that time.
  */
 export async function receiveSettlement(
   services: FederationServices,

@@ -52,8 +52,8 @@ const sumByPeer = compile()(
 );
 
 /**
- * Lists every peer for which an amount is reserved, for reconciliation; the two sums must be equal. The
- * hold of a result that was refused may still be open, but no settlement of it is accepted.
+ * Lists every peer for which an amount is reserved, for reconciliation; both sums must be equal. The hold
+ * of a refused result may still be open, but no settlement of it is accepted.
  */
 export function listPeerReservations(read: Reader): Promise<PeerReservation[]> {
   return read.all(sumByPeer, {});

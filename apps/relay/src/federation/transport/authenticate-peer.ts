@@ -42,11 +42,11 @@ export interface PeerRoute {
 }
 
 /**
- * Authenticates a request by its headers: signature, age and receiver, then limits the sender's rate, and
- * refuses a replay. A request that the sender has not made for this relay and now uses up none of its rate,
- * or another peer could stop it by the bodies that it got itself. Each operation has its own rate: a
- * sender's users cause its queries and forwards, and must not be able to stop its settlements, results and
- * heartbeats.
+ * Authenticates a request by the signature, age and receiver in its headers, then applies the sender's rate
+ * limit and refuses replays. A request that the sender did not just make for this relay does not count
+ * against its rate; otherwise another peer could block it by replaying bodies that it received. Each
+ * operation has its own rate, because a sender's users cause its queries and forwards, which must not block
+ * its settlements, results and heartbeats.
  */
 export async function authenticatePeer(
   services: FederationServices,

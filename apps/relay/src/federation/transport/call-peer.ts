@@ -19,7 +19,7 @@ export interface PeerReply {
   readonly delivery: Delivery;
   readonly body: unknown;
   readonly code: string | undefined;
-  /** The answer's `X-Relay-Signature`; null where there is none. */
+  /** The answer's `X-Relay-Signature`; null if it has none. */
   readonly signature: string | null;
 }
 

@@ -41,8 +41,8 @@ const MISSING_CODES: ReadonlySet<string | undefined> = new Set(["ENOTFOUND", "EN
 
 /**
  * Resolves names that other parties chose. The system's own lookup occupies a thread until the DNS server
- * answers, and Node.js lends it two, so two names whose servers are silent would stop all others. Questions
- * to DNS servers need no thread.
+ * answers, and Node.js uses two threads for this, so two names with silent servers would block all others.
+ * Direct DNS queries need no thread.
  */
 export function createNameResolver({
   schedule,
@@ -141,14 +141,14 @@ function filterFamily(
   );
 }
 
-/** Lists the full names that a name may mean, in the order in which they are asked. */
+/** Lists the full names that a name may stand for, in the order in which they are queried. */
 export function listCandidates(name: string, searchDomains: readonly string[]): string[] {
   // A final dot says that the name is complete.
   if (name.endsWith(".")) return [name];
   return [name, ...searchDomains.map((domain) => `${name}.${domain}`)];
 }
 
-/** Loopback has its name also where no file says so (RFC 6761, section 6.3). */
+/** The loopback name is valid even if no file defines it (RFC 6761, section 6.3). */
 const LOOPBACK = ["127.0.0.1", "::1"];
 
 /** Parses the lines of a hosts file: an address and its names. */

@@ -8,8 +8,9 @@ export interface ClientLimit {
 }
 
 /**
- * A network gets the limit of one client so many times. A line of a /48 has 65,536 networks of /64 and would
- * otherwise have as many limits; an honest neighbour in it is refused only when all together use those of 16 clients.
+ * The number of clients whose combined limit a network gets. A line with a /48 has 65,536 networks of /64
+ * and would otherwise have as many limits; an honest neighbour in it is refused only if all together use
+ * the limits of 16 clients.
  */
 const MULTIPLES: Readonly<Record<NetworkSize, number>> = {
   address: 1,

@@ -30,9 +30,9 @@ export interface ConnectionGuard {
 const CHECK_INTERVAL_MS = 5_000;
 
 /**
- * Keeps a client that does not read from costing the others: of each connection a few answers are in
- * the making, its next request is served when one was written, and a connection whose client takes
- * nothing of an answer is closed.
+ * Limits the cost of clients that do not read. A few answers per connection are processed at a time, the
+ * next request is served once one of them was written, and a connection whose client does not read its
+ * answer is closed.
  */
 export function createConnectionGuard(
   listener: RequestListener,
@@ -73,8 +73,8 @@ export function createConnectionGuard(
   }
 
   /**
-   * Checks all connections, and again later while any answer is in the making. The last answer leaves the
-   * timer running, because setting one for each request costs more than a check of idle connections.
+   * Checks all connections, and again later while any answer is in progress. The last answer leaves the
+   * timer running, because setting a timer for each request costs more than a check of idle connections.
    */
   function check(): void {
     let isAnswering = false;
@@ -112,7 +112,7 @@ function isStalled(socket: Socket, connection: Connection): boolean {
   const isWaiting = answer !== undefined && socket.writableLength > 0;
   const hasProgress = taken.bytes !== before.bytes || taken.left < before.left;
   connection.stalledMs = isWaiting && !hasProgress ? connection.stalledMs + CHECK_INTERVAL_MS : 0;
-  // An answer that has not ended is a stream, whose next events would wait as well.
+  // An unfinished answer is a stream, whose next events would wait as well.
   const isStream = answer?.writableEnded === false;
   return connection.stalledMs >= (isStream ? limits.streamStallMs : limits.answerStallMs);
 }

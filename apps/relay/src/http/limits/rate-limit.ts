@@ -15,8 +15,8 @@ export interface RateLimiter {
   /** Decides one call of `key` and counts it if it is allowed. */
   take(tierLimit: number, windowMs: number, key: string): RateDecision;
   /**
-   * Decides one call that counts for several keys, and counts it for each if all of them allow it. The decision
-   * states the limit of the first one, and the rest of the one with the fewest calls left.
+   * Decides about a call that counts for several keys, and counts it for each if all of them allow it. The
+   * decision states the limit of the first key, and the remaining calls of the key with the fewest left.
    */
   takeAll(windowMs: number, limits: readonly KeyLimit[]): RateDecision;
 }

@@ -56,7 +56,7 @@ export async function readPage<Row, Key extends string | number>(
 }
 
 /**
- * Builds the body of a page: its rows under the list's name, and `next_cursor`. Where long texts make it too
+ * Builds the body of a page: its rows under the list's name, and `next_cursor`. If long texts make it too
  * large for clients, the page is read again with fewer rows.
  */
 export async function createPageAnswer<Row, Key extends string | number, Shown extends object>(

@@ -77,7 +77,7 @@ export async function identifyCaller(
 /** The credentials of a request that has taken some time. */
 interface OlderRequest extends Verification {
   readonly header: string | undefined;
-  /** The time at which the request came: a token that only expired since has not ended. */
+  /** The time at which the request arrived: a token that expired later is still valid. */
   readonly at: number;
 }
 

@@ -12,8 +12,9 @@ interface Sockets {
 }
 
 /**
- * Closes a server. Running requests may finish within `graceMs`; nothing else keeps it open. Devices have a
- * moment to answer the end of their sockets after `released` resolves, when each was notified.
+ * Closes a server. Requests in progress may finish within `graceMs`; nothing else keeps it open. After
+ * `released` resolves, when all devices are notified, they have a short time to answer the closing of their
+ * sockets.
  */
 export function createGracefulClose(
   server: Server,

@@ -125,9 +125,10 @@ function getKeyScope({ operation, caller, params, body }: KeyedRequest): string 
 const CLOCK_RETURN_MS = 600_000;
 
 /**
- * Deletes expired keys, but none in the first ten minutes after a start or an accepted jump of the clock, and none in
- * the first day after one forward: such a jump may be taken back at any time, and the same key must not do its work
- * twice. After a day a key from before the jump has expired by the right time as well.
+ * Deletes expired keys, but not in the first ten minutes after a start or an accepted jump of the clock,
+ * and not on the first day after a forward jump: such a jump may be undone at any time, and the same key
+ * must not do its work twice. After a day, a key from before the jump has expired by the correct time as
+ * well.
  */
 export async function purgeIdempotencyKeys({
   storage,

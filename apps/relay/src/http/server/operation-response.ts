@@ -63,7 +63,7 @@ export function operationResponse(
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** An answer that varies by its own header varies by those of every response as well. */
+/** An answer with a `Vary` header of its own also varies by those of every response. */
 function addHeaders(headers: ResponseHeaders, own: AnswerHeaders = {}): void {
   const { vary } = headers;
   Object.assign(headers, own);

@@ -79,7 +79,7 @@ interface Exchange {
   /** The parameters of the path. */
   readonly params: Record<string, string>;
   readonly id: string;
-  /** The time at which the request came, in ms. */
+  /** The time at which the request arrived, in ms. */
   readonly receivedAt: number;
   /** The headers of the response; a step may add its own. */
   readonly headers: ResponseHeaders;
@@ -146,8 +146,8 @@ async function runSteps(options: ServeOptions, exchange: Exchange): Promise<Oper
   if (forbidden !== undefined) return record({}, () => forbidden);
   const input = await readInput(exchange);
   if (!input.ok) return record({}, () => input);
-  // A body can take half a minute to arrive, and a token can end meanwhile. What writes asks the database, because
-  // another process may have revoked the token a moment ago.
+  // A body can take half a minute to arrive, and a token can end in the meantime. Operations that write ask
+  // the database, because another process may have just revoked the token.
   const again = { header, at: exchange.receivedAt };
   const isFresh = options.isShared && exchange.operation.method !== "GET";
   const current = await identifyAgain(options, caller, { ...again, isFresh });

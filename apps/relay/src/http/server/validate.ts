@@ -14,8 +14,8 @@ export function validate(schema: v.GenericSchema | undefined, value: unknown): V
 }
 
 /**
- * Returns the option of a union of objects that shares the most members with the value, of several the one
- * that lacks the fewest, if it is one.
+ * Returns the option of a union of objects that has the most members in common with the value and, among
+ * equals, lacks the fewest; undefined if several remain.
  */
 function findMeantOption(schema: v.GenericSchema, value: unknown): v.GenericSchema | undefined {
   if (!("options" in schema) || typeof value !== "object" || value === null) return undefined;
@@ -53,7 +53,7 @@ function refuseIssues(issues: readonly Issue[]): Refusal<"request.invalid"> {
 
 function toIssues(issue: v.BaseIssue<unknown>): Issue[] {
   const path = v.getDotPath(issue) ?? "";
-  // The issues of each option of a union say more than the issue of the union.
+  // The issues of one option are more helpful than the issue of the whole union.
   if (issue.type !== "union" || issue.issues === undefined) {
     return [{ path, message: formatRule(issue) }];
   }

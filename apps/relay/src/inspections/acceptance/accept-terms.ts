@@ -33,7 +33,7 @@ export type AcceptanceRefusal =
   | "dispute.too_many";
 
 /**
- * Checks that the first executor offers the inspection that a submission asks for, and fixes its terms.
+ * Checks that the first executor offers the inspection that a submission requests, and fixes its terms.
  * Later executors that do not offer these terms are left out.
  */
 export async function acceptTerms(

@@ -22,8 +22,8 @@ export async function checkSubmitter(
   const rejectedOrDisputed = await sumRejected(read, submitterId);
   // Most submitters have too few for the limit, whatever they paid.
   if (!hasTooManyRejections({ rejectedOrDisputed, paidIn30Days: NONE_PAID })) return undefined;
-  // More than ten times as many are enough for the number, and twenty times as many for the sum unless they were
-  // worth less than half as much: a long history is not read to its end.
+  // More than ten times as many suffice for the number, and twenty times as many for the amount unless they
+  // were worth less than half as much, so a long history is not read to its end.
   const paidIn30Days = await sumPaid(read, {
     agent_id: submitterId,
     since: now - MONTH_MS,

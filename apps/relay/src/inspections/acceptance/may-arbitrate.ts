@@ -13,15 +13,15 @@ interface ArbiterCheck {
   readonly parties: readonly string[];
   readonly now: number;
   /**
-   * Whether a key counts only if it was proven under another id than the arbiter's. A party may claim any
-   * public key without proof, and could so keep the arbiter that it named from a case.
+   * Whether a key counts only if it was proven under an id other than the arbiter's. Otherwise a party
+   * could claim any public key without proof, and so exclude the arbiter that it named.
    */
   readonly ignoresClaims: boolean;
 }
 
 /**
- * Returns whether an agent may decide between parties: it takes cases, is not revoked, has no key in common
- * with any of them, and did not let its last cases pass.
+ * Returns whether an agent may decide between parties: it accepts cases, is not revoked, shares no key with
+ * any of them, and did not let its latest cases pass.
  */
 export async function mayArbitrate(
   read: Reader,
@@ -41,7 +41,7 @@ export async function mayArbitrate(
   return true;
 }
 
-/** Lists an agent and those with one of its keys, none of which it may judge. */
+/** Lists an agent and all agents that share a key with it; it must not decide about any of them. */
 export async function listAgentsOfKeys(read: Reader, agentId: string): Promise<string[]> {
   const keys = await listSigningKeys(read, agentId);
   const others = await Promise.all(

@@ -11,8 +11,8 @@ interface WantedInspection {
 }
 
 /**
- * Reads what a submission asks for. Only an agent with a key at this relay can sign what it says about the
- * result of another one.
+ * Reads the inspection that a submission requests. Only an agent with a key at this relay can sign verdicts
+ * on the result of another one.
  */
 export async function readWantedTerms(
   { storage, config, identity }: Pick<Services, "storage" | "config" | "identity">,

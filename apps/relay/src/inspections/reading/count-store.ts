@@ -59,9 +59,9 @@ const paidVolume = compile<PaidQuery>()(
 );
 
 /**
- * Sums the newest `limit` inspections that a submitter paid without a rejection at `since` or later. Open ones are left
- * out, because they may end without a payment, and those with itself under another id, because with them it could
- * raise its own limit.
+ * Sums the newest `limit` inspections that a submitter paid without a rejection at `since` or later. Open
+ * ones are excluded, because they may end without a payment, and so are those with the submitter itself
+ * under another id, with which it could raise its own limit.
  */
 export async function sumPaid(read: Reader, query: PaidQuery): Promise<InspectionVolume> {
   return (await read.get(paidVolume, query)) ?? NO_VOLUME;
@@ -99,8 +99,8 @@ const submitterCases = compile<OfAgent & { since: number; limit: number }>()(
 const COUNTED_CASES = 10;
 
 /**
- * Lists a submitter's last cases that were decided or given up in dispute, and the last ones before each arbiter in
- * whose charge it lost one at `since` or later, newest first.
+ * Lists a submitter's last cases that were decided or given up in dispute, and its last ones before each
+ * arbiter before which it lost a case at `since` or later, newest first.
  */
 export async function listSubmitterCases(
   read: Reader,

@@ -19,8 +19,8 @@ export interface InspectionPath {
 export type ReadServices = Pick<Services, "storage" | "identity" | "freezer">;
 
 /**
- * Finds an inspection for its task's participants, the operator, and the arbiter in charge. A named arbiter
- * that is not in charge learns no more than that there is none for it.
+ * Finds an inspection for its task's participants, the operator, and the arbiter in charge. To a named
+ * arbiter that is not in charge it looks as if there were none.
  */
 export async function findReadableInspection(
   services: ReadServices,
@@ -45,7 +45,7 @@ export async function findReadableInspection(
 
 /**
  * Returns whether the caller may read a task with its evidence and its ledger because it decides about it:
- * an arbiter in charge sees what it must judge, and nothing else.
+ * an arbiter in charge sees what it must decide about, and nothing else.
  */
 export async function mayReadAsArbiter(
   { storage, identity, freezer }: ReadServices,

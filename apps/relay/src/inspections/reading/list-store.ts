@@ -44,8 +44,9 @@ const pagesOfParty = (party: "submitter_id" | "executor_id") =>
 const MAX_CLOSED_DISPUTES = 10_000;
 
 /**
- * As `isArbiterInCharge`, whose cases end at a deadline that the job may not have seen yet. Its open cases are few,
- * and of those that it may still read the last closed ones are listed, because their order is not that of tasks.
+ * Like `isArbiterInCharge`, where cases end at a deadline that the job may not have processed yet. Its open
+ * cases are few; of those that it may still read, the last closed ones are listed, because their order is
+ * not that of tasks.
  */
 const pagesOfArbiter = [
   pageOf(
@@ -117,7 +118,7 @@ export function listEveryInspection(
     : read.all(inspectionsOfState, { state, ...page });
 }
 
-/** A place in the list of waiting disputes: after the task of that id, whose sum due is `due`. */
+/** A position in the list of waiting disputes: after the task with this id and the amount `due`. */
 export interface WaitingPlace {
   readonly due: number;
   readonly task_id: string;
@@ -158,8 +159,8 @@ export const waitingDisputes = compile<WaitingQuery>()(
 );
 
 /**
- * Lists the open disputes of an arbiter, the largest sum due first and of equal sums the oldest task. Cases that
- * stand before another one then hold at least as much money each, so it costs something to hide it.
+ * Lists the open disputes of an arbiter, by the largest amount due, then by the oldest task. To hide a
+ * case, others must hold at least as much money each.
  */
 export function listWaitingDisputes(read: Reader, query: WaitingQuery): Promise<InspectionRow[]> {
   return read.all(waitingDisputes, query);

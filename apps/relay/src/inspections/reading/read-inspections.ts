@@ -71,7 +71,10 @@ export function listAllInspections(
   });
 }
 
-/** A place of `listWaitingDisputes` as a text, which begins with the sum; the first is before any sum. */
+/**
+ * A position in `listWaitingDisputes` as a text, which begins with the amount; the first position is before
+ * any amount.
+ */
 const waitingOrder = {
   form: /^\d{1,15}:[\x21-\x7e]+$/,
   start: "999999999999999:",

@@ -62,7 +62,7 @@ export async function decideDispute(
   });
 }
 
-/** The operator has the choice of two forms, and is told the faults of the one that was meant. */
+/** The operator may use either of two forms, and gets the errors of the one that was meant. */
 function checkDecisionForm(caller: Caller, value: unknown): ReturnType<typeof checkStatementForm> {
   const { body } = operations.decideDispute;
   const valid = validate(caller.kind === "master" ? body : DecisionRecordSchema, value);

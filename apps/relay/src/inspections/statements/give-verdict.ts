@@ -107,8 +107,8 @@ async function toEvent(
 }
 
 /**
- * Asks again whether the named arbiter may decide; otherwise the operator takes the case. What a party
- * listed or blocked since does not count, or it could choose its arbiter then.
+ * Checks again whether the named arbiter may decide; otherwise the operator takes over the case. What a
+ * party has listed or blocked since then does not count, or it could choose its arbiter at that point.
  */
 async function isNamedAvailable(
   tx: Tx,

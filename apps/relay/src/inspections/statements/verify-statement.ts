@@ -11,8 +11,8 @@ interface Schema extends GenericSchema {
 }
 
 /**
- * Checks the form of a signed statement as it arrived. It must have no other members: they would be
- * signed and kept as well, and could be as deep as no evidence may be.
+ * Checks the form of a signed statement as it arrived. It must have no other members: they would be signed
+ * and stored too, and could be nested deeper than evidence may be.
  */
 export function checkStatementForm(
   schema: Schema,
@@ -72,7 +72,7 @@ export async function verifyInForce(
   };
 }
 
-/** Lists the keys with which an agent signs now: its own and those of its devices. */
+/** Lists the keys with which an agent can sign now: its own and those of its devices. */
 async function listKeysInForce(read: Reader, agentId: string): Promise<string[]> {
   const rows = await listSigningKeys(read, agentId);
   return rows.filter(({ valid_until }) => valid_until === null).map((row) => row.public_key);

@@ -18,7 +18,7 @@ export async function appendLog(
   if (isOn) await insertEntry(tx, tx.isDryRun === true ? BLANK : await build());
 }
 
-/** Takes the place of an entry that is not kept, because building one takes several hashes. */
+/** Placeholder for an entry that is not kept, because building one takes several hashes. */
 const BLANK = new Uint8Array(ENTRY_BYTES);
 
 /** A key of an agent, its own or a device's. */

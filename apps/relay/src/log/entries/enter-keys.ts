@@ -9,9 +9,9 @@ import { listUncoveredEntries } from "./list-uncovered-entries.ts";
 const PAGE_KEYS = 256;
 
 /**
- * Enters the keys that were bound or ended before the log began or while it was off: each key in force
- * that lacks its entry, and each ended one whose end lacks it. A head is signed after each page, because
- * a page is compared with every entry that no head covers.
+ * Logs the keys that were bound or ended before the log began or while it was off: each key in force
+ * without an entry, and each ended key whose end has none. A head is signed after each page, because a page
+ * is compared with every entry that no head covers.
  */
 export async function enterKeys(
   storage: Storage,

@@ -13,9 +13,9 @@ const MAX_COSIGNATURES = NOTE_LIMITS.maxSignatures - 1;
 const MAX_LINE_BYTES = 1_000;
 
 /**
- * Adds lines of witnesses, which were verified, to a stored head. A line replaces an older one of the
- * same key. The head is published once it has `quorum` of them. Lines that are too long, and those behind the
- * first 63, are left out: with them the note would be malformed for every reader.
+ * Adds verified cosignature lines of witnesses to a stored head. A line replaces an older one with the same
+ * key. The head is published once it has `quorum` of them. Lines that are too long or beyond the first 63
+ * are dropped, because they would make the note malformed for every reader.
  */
 export async function addHeadCosignatures(
   storage: Storage,

@@ -5,8 +5,8 @@ import { type Note, parseCheckpoint, type TreeHead } from "@agent/transparency";
 /** The newest head that was given to others, in a file beside the database. */
 export interface HeadFile {
   /**
-   * Reads the head and its note, whose signatures are not verified; undefined without a file, and of one that a
-   * loss of power has cut off. Throws other errors of the file system.
+   * Reads the head and its note, without verifying its signatures; undefined if there is no file, or if a
+   * power failure cut it off. Throws other file system errors.
    */
   load(): Promise<{ readonly head: TreeHead; readonly note: Note } | undefined>;
   /** Several calls write in their order. */

@@ -36,8 +36,8 @@ export interface IntegratedBatch {
 }
 
 /**
- * Signs a head over the next committed entries and stores it with the tiles that became full. The head
- * is served from the store, so never before it is durable. Returns undefined when there is no new entry.
+ * Signs a head over the next committed entries and stores it with the tiles that they fill. The head is
+ * served from the store, so never before it is durable. Returns undefined if there are no new entries.
  */
 export async function integrateBatch({
   storage,

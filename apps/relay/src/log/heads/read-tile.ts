@@ -5,8 +5,8 @@ import { listEntriesAfter } from "../entries/entry-store.ts";
 import { findTile, listTileRoots } from "../store.ts";
 
 /**
- * Reads the first `width` hashes of a tile. A partial tile is cut from the full one where that exists,
- * else built from the level below. The result is shorter if the log has fewer hashes.
+ * Reads the first `width` hashes of a tile. A partial tile is cut from the full one if that exists,
+ * otherwise built from the level below. The result is shorter if the log has fewer hashes.
  */
 export async function readTile(
   read: Reader,

@@ -18,8 +18,8 @@ export type MergeStep =
   | { readonly kind: "delete"; readonly segment: number };
 
 /**
- * Plans the next step of the merges from the segments in the order of the log: 16 of a level become one of the
- * next. A lower level comes first, so that a long merge above it does not let its segments become many.
+ * Plans the next merge from the segments in log order: 16 segments of a level become one of the next. Lower
+ * levels come first, so that their segments do not accumulate during a long merge above them.
  */
 export function planStep(segments: readonly PlannedSegment[]): MergeStep | undefined {
   const levels = new Set(segments.map(({ level }) => level));

@@ -117,7 +117,7 @@ const makeLiveQuery = compile<{ target: number }>()(
     .where("segment", "=", param("target")),
 );
 
-/** Copies the next rows of the merged segments. With the last of them the target takes their place. */
+/** Copies the next rows of the merged segments. The last rows make the target replace them. */
 export async function copySlice(
   tx: Tx,
   merged: MergedSegments,
@@ -171,8 +171,8 @@ const entriesByPrefix = compile<{ prefix: Uint8Array; number: number }>()(sql<Lo
   ) order by idx`);
 
 /**
- * Lists the entries that a head covers and whose artifact hash begins like this one, oldest first. Those that
- * were indexed before there were segments have their prefix as a number.
+ * Lists the entries covered by a head whose artifact hash has this prefix, oldest first. Entries that were
+ * indexed before there were segments have the prefix as a number.
  */
 export function listEntriesByPrefix(
   read: Reader,

@@ -60,8 +60,8 @@ export async function receiveCardEvent(
 }
 
 /**
- * Reports a refund that was debited and did not reach the card. The operator credits it: the processor does not
- * say whether the sum of the later refunds of the payment leaves it out.
+ * Logs a refund that was debited but did not reach the card. The operator must credit it, because the
+ * processor does not state whether its later refund totals still include it.
  */
 async function reportFailedRefund(
   { storage, log }: CardEventDependencies,

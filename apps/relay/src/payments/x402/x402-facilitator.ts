@@ -140,8 +140,8 @@ class UnconfirmedPayment extends Error {
 }
 
 /**
- * Asks for a settlement. Throws for a payment that was sent to the chain and is not confirmed, because the
- * library would ask again at once and take a refusal, such as that of a used nonce, for the outcome.
+ * Requests a settlement. Throws for a payment that was sent to the chain but is not confirmed, because the
+ * library would ask again at once and interpret a refusal, such as that of a used nonce, as the outcome.
  */
 async function settleOnce(
   client: HTTPFacilitatorClient,

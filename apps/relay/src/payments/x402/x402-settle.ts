@@ -52,9 +52,10 @@ const RETRY_AFTER_MS = 60_000;
 const BATCH_SIZE = 50;
 
 /**
- * Finishes payments whose settlement was requested and never answered, including those of a relay that stopped
- * before the answer came. The chain accepts an authorization once, so asking again cannot charge twice.
- * A refusal then may mean that the payment was settled before, so the operator must check the chain.
+ * Finishes payments whose settlement was requested but never answered, including those of a relay that
+ * stopped before the answer arrived. The chain accepts an authorization only once, so requesting it again
+ * cannot charge twice. A refusal may then mean that the payment was settled earlier, so the operator must
+ * check the chain.
  */
 export async function finishPayments(
   services: SettleDependencies & Pick<Services, "facilitator">,
@@ -64,7 +65,7 @@ export async function finishPayments(
   const due = { now: runtime.now(), minAgeMs: RETRY_AFTER_MS, limit: BATCH_SIZE };
   for (const payment of await listUnfinishedPayments(storage.read, due)) {
     const { proof_hash, payer_id, wallet } = payment;
-    // The operator may have closed it while the facilitator was asked for the ones before it.
+    // The operator may have resolved it while earlier payments were being requested.
     if ((await findPayment(storage.read, proof_hash))?.state !== "settling") continue;
     const outcome = await retrySettlement(facilitator, payment);
     if (outcome.outcome === "settled") await creditPayment(services, payment, outcome);

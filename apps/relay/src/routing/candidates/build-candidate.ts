@@ -17,9 +17,8 @@ export interface CandidateView {
 }
 
 /**
- * Builds the input of ranking for an agent; undefined for an agent that does not sell the task. The
- * asker's own experience counts first, else that of paying delegators; free tasks do not count for
- * strangers.
+ * Builds the ranking input for an agent; undefined for an agent that does not sell the task. The asker's
+ * own experience counts first, otherwise that of paying delegators; free tasks do not count for strangers.
  */
 export function buildCandidate(
   facts: AgentFacts,

@@ -11,7 +11,7 @@ export interface CandidateQuery {
   /** Must hold at least one. */
   readonly required: readonly string[];
   readonly excluded?: Iterable<string>;
-  /** Leaves out agents that do not offer what a task asks for besides its capabilities. */
+  /** Filters out agents that do not meet a task's requirements other than capabilities. */
   readonly accepts?: ((facts: AgentFacts) => boolean) | undefined;
   /** Whether the decision is recorded, for which many candidates are hashed. */
   readonly isRecorded?: boolean;

@@ -9,8 +9,8 @@ interface Piece {
 }
 
 /**
- * The SHA-256 of each of many candidates, in their order. Digests that are neighbours in one buffer form
- * one piece, because few long pieces are hashed faster than many digests.
+ * The SHA-256 of each of many candidates, in order. Digests that are adjacent in one buffer form one piece,
+ * because few long pieces are hashed faster than many digests.
  */
 export class DigestList {
   readonly #pieces: Piece[] = [];

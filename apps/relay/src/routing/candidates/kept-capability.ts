@@ -154,7 +154,7 @@ export function findCandidate(
   return found?.agent_id === agentId ? found : undefined;
 }
 
-/** Returns the place of an id in a list by id, or the place at which it must be inserted. */
+/** Returns the index of an id in a sorted list, or the index at which it must be inserted. */
 function findPlace<T>(sorted: readonly T[], id: string, toId: (item: T) => string): number {
   let low = 0;
   let high = sorted.length;

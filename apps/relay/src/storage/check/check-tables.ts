@@ -2,8 +2,8 @@ import type { Database } from "better-sqlite3";
 import { refuseDatabase, type DatabaseRefusal } from "../database/database-refusal.ts";
 
 /**
- * The tables without which a relay cannot start or cannot know what it is. Their size does not depend
- * on the work that was done, so they are checked before every start.
+ * The tables without which a relay cannot start or does not know its identity. Their size does not depend
+ * on the amount of work, so they are checked before every start.
  */
 const START_TABLES = [
   "schema_migrations",

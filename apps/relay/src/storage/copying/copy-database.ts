@@ -34,9 +34,9 @@ export interface CopyOptions {
 }
 
 /**
- * Moves the database of a stopped relay from a SQLite file to an empty Postgres database, and marks the
- * file, so that it starts no second relay. Everything is one transaction of the server: a call that was
- * interrupted leaves nothing there and can be repeated.
+ * Moves the database of a stopped relay from a SQLite file to an empty PostgreSQL database, and marks the
+ * file, so that no second relay starts from it. Everything is one transaction of the server: an interrupted
+ * call leaves nothing there and can be repeated.
  */
 export async function copyDatabase(options: CopyOptions): Promise<DatabaseCopy | DatabaseRefusal> {
   const { from } = options;
@@ -110,8 +110,8 @@ async function hasSameIdentity(source: Database, target: Client): Promise<boolea
 }
 
 /**
- * Copies and compares before the commit. The file is marked before it as well: a crash between the two
- * leaves a file that starts no relay and that can be copied again.
+ * Copies and compares before the commit. The file is also marked before the commit: a crash between the two
+ * leaves a file that starts no relay but can be copied again.
  */
 async function copyTables(
   source: Database,

@@ -3,7 +3,7 @@ import type { Database } from "better-sqlite3";
 /** "ARMV" in the file header, which versions that cannot read the mark refuse as a foreign file. */
 const MOVED_APPLICATION_ID = 0x41524d56;
 
-/** Returns the place to which the data was moved: host and database, never a password. */
+/** Returns the location that the data was moved to: host and database, never a password. */
 export function findMovedTo(db: Database): string | undefined {
   if (db.pragma("application_id", { simple: true }) !== MOVED_APPLICATION_ID) return undefined;
   return db.prepare("SELECT place FROM moved_to").pluck().get() as string;

@@ -42,7 +42,7 @@ export function backupDatabase(
 
 /**
  * Restores a backup to a path where no database exists. At `now` (ms) a new incarnation of the relay
- * begins, and it starts frozen, because it does not know the payments after the backup.
+ * begins. It starts frozen, because it does not know the payments made after the backup.
  */
 export function restoreDatabase(
   from: string,

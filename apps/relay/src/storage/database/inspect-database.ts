@@ -27,7 +27,7 @@ export interface InspectOptions {
   readonly acceptMoved?: boolean;
 }
 
-/** The check of a killed relay outlives it by a moment, and may be the one that recovers its log. */
+/** The check of a killed relay may outlive it briefly, and may be what recovers its log. */
 export const START_TIMEOUT_MS = 5_000;
 
 /**

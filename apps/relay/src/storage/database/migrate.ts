@@ -17,7 +17,7 @@ export interface Migration {
 /** A step that a database has recorded. */
 export interface AppliedMigration {
   readonly id: string;
-  /** The least number of known steps with which a program can work on it; null in older databases. */
+  /** The minimum number of known steps that a program needs to work with it; null in older databases. */
   readonly oldest: number | null;
 }
 
@@ -72,7 +72,7 @@ export function toMigrationStatus(
 
 /**
  * Applies the missing steps, each in its own transaction, and returns their ids. A step that fails or
- * leaves a broken reference throws and leaves the schema at the step before it.
+ * leaves a broken reference throws, and the schema stays at the previous step.
  */
 export function migrate(db: Database, migrations: readonly Migration[]): string[] {
   const applied = listAppliedMigrations(db).length;

@@ -1,7 +1,7 @@
 /**
- * The schema of a new Postgres database: what the SQLite migrations up to 036 lead to, in the words of
- * `toPostgresSql`. Three tables number their rows like the `rowid` of SQLite, because the check of the
- * books reads them in the order in which they were written.
+ * The schema of a new PostgreSQL database: the result of the SQLite migrations up to 036, translated by
+ * `toPostgresSql`. Three tables number their rows like SQLite's `rowid`, because the check of the books
+ * reads them in the order in which they were written.
  */
 export const postgresBaseline = `
 -- PostgreSQL parses neither U+0000 nor half of a surrogate pair in JSON, although both are valid there.

@@ -7,8 +7,8 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Translates the definitions of a migration: the types in capitals and the options of a table. Anything
- * else is passed on as it is, so a step that needs another statement in PostgreSQL brings its own text.
+ * Translates the definitions of a migration: types in capitals and table options. Everything else is passed
+ * on unchanged, so a step that needs another statement on PostgreSQL provides its own text.
  */
 export function toPostgresSql(sql: string): string {
   return sql

@@ -23,7 +23,7 @@ export function toClientConfig(url: string): ClientConfig {
     lock_timeout: 2_000,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: 5_000,
-    // Ends a connection whose server is no longer there; the server's own limit comes first.
+    // Ends a connection whose server is gone; the server's own limit comes first.
     query_timeout: STATEMENT_TIMEOUT_MS + 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_SECONDS * 1_000,

@@ -6,7 +6,7 @@ import { toClientConfig } from "./connection-settings.ts";
 const CHANNEL = "relay";
 /** Hints that are sent within this time share a message. */
 const COLLECT_MS = 5;
-/** The server takes less than 8,000 bytes in a message. */
+/** The server accepts less than 8,000 bytes per message. */
 const MAX_MESSAGE_BYTES = 7_900;
 /** A connection on which the server does not answer for this long is replaced. */
 const PING_TIMEOUT_MS = 5_000;
@@ -22,9 +22,9 @@ export interface HintChannel extends Hints {
 }
 
 /**
- * Opens a channel that notifies other processes outside of transactions, because a transaction that
- * notifies takes a lock of the whole server until it has committed. `url` must lead to the server itself
- * or to a pooler that keeps sessions; without it nothing is sent or heard.
+ * Opens a channel that notifies other processes outside transactions, because a notifying transaction takes
+ * a lock on the whole server until it has committed. `url` must lead to the server itself or to a pooler
+ * that keeps sessions; without it, nothing is sent or received.
  */
 export function createHintChannel(url: string | undefined, sender: Sender): HintChannel {
   return new NotifyingChannel(url, sender);

@@ -54,7 +54,7 @@ export async function inspectPostgres(
   return { ok: true, applied };
 }
 
-/** Finds a setting with which commits can be lost; a server for tests says that its data may be. */
+/** Finds a setting that can lose commits; a test server declares that its data may be lost. */
 async function findLossySetting(client: Client): Promise<string | undefined> {
   if ((await readSetting(client, DISPOSABLE_SETTING)) === "on") return undefined;
   for (const setting of DURABILITY_SETTINGS) {

@@ -7,7 +7,7 @@ const INSERT_CHANGES = {
   text: "INSERT INTO changes (origin, kind, key) SELECT $1, * FROM unnest($2::text[], $3::text[])",
 };
 
-/** Collects what the transactions of a batch tell other processes, each of it once. */
+/** Collects the changes that the transactions of a batch announce to other processes, without duplicates. */
 export class NotedChanges {
   readonly #noted = new Map<string, readonly [kind: ChangeKind, key: string]>();
 

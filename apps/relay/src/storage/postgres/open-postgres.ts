@@ -35,7 +35,7 @@ export interface PostgresOptions {
   readonly migrations: readonly Migration[];
   /** The most connections that read. */
   readonly poolSize?: number | undefined;
-  /** Where hints of other processes are heard; undefined leaves them to the polls. */
+  /** The address at which hints of other processes arrive; undefined if changes are found only by polling. */
   readonly listenUrl?: string | undefined;
   /** Lets other processes of the relay use the database at the same time. */
   readonly shared?: SharedUse | undefined;

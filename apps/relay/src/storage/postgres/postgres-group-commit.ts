@@ -20,9 +20,9 @@ export interface PostgresGroupCommit extends TransactionQueue {
 }
 
 /**
- * Runs transactions one after another on the writing connection. Those that wait share one commit, so
- * one write of the server's log. As on SQLite a batch first runs without savepoints, and again with them
- * when one job must be undone. A batch of which it is unknown whether it was committed never runs again.
+ * Runs transactions one after another on the writing connection. Those that wait share one commit, and so
+ * one write of the server's log. As on SQLite, a batch first runs without savepoints, and again with them
+ * if one job must be undone. A batch whose commit may or may not have succeeded never runs again.
  */
 export function createPostgresGroupCommit(
   connection: WritingConnection,

@@ -46,8 +46,8 @@ export function renewStatements({ name = "" }: Pick<QueryConfig, "name">): void 
 }
 
 /**
- * Whether a query has possibly written, for which the server counted so many rows; one that only names such a
- * word counts as well.
+ * Returns whether a query may have written the rows that the server counted; a query that only contains
+ * such a keyword counts as well.
  */
 export function mayHaveWritten<P, Row>(query: Query<P, Row>, rowCount: number | null): boolean {
   const { isWriting, countsWrites } = getStatement(query);

@@ -20,8 +20,9 @@ const BEGIN: Readonly<Record<Isolation, string>> = {
 };
 
 /**
- * The batches of all processes take turns, so each sees everything that was acknowledged before it and
- * none meets another. Locking a table takes no snapshot, so the batch reads what the turn before it wrote.
+ * The batches of all processes take turns, so that each sees everything acknowledged before it and none
+ * conflicts with another. Locking a table takes no snapshot, so the batch reads what the previous one
+ * wrote.
  */
 const TAKE_TURN = "LOCK TABLE schema_migrations IN EXCLUSIVE MODE";
 
@@ -44,7 +45,7 @@ type Pass =
   | { readonly kind: "again"; readonly mode: Mode }
   | { readonly kind: "conflict"; readonly error: unknown };
 
-/** The other processes, as one that writes tells them what it has changed. */
+/** The interface through which a writing process announces its changes to the others. */
 export interface OtherProcesses {
   /** The mark of this process's changes. */
   readonly origin: string;
@@ -95,8 +96,8 @@ export async function runPass(
 }
 
 /**
- * Begins a transaction, which may wait for the batches of other processes; returns a conflict when they
- * take too long. Awaited, because a statement behind a BEGIN that failed would commit by itself.
+ * Begins a transaction, which may wait for the batches of other processes; returns a conflict if they take
+ * too long. Awaited, because a statement after a failed BEGIN would be committed on its own.
  */
 async function takeTurn(client: Client, statements: string): Promise<Pass | undefined> {
   try {
@@ -130,7 +131,7 @@ interface OpenTransaction extends Omit<Writer, "connection" | "others"> {
 }
 
 /**
- * Runs the jobs of a begun transaction; the caller commits it, or rolls it back to run it again. Those that
+ * Runs the jobs of an open transaction; the caller commits it, or rolls it back to run it again. Those that
  * can be decided together come last, because a client may report its progress and, without waiting for an
  * answer, its result.
  */
@@ -169,8 +170,8 @@ async function runJobs(
 }
 
 /**
- * The way in which jobs run that cannot be decided together, because rolling back the batch for one that is
- * refused would let its sender make all the others run again.
+ * Runs the jobs that cannot be decided together. Each has a savepoint, because otherwise rolling back the
+ * batch for a refused job would let its sender make all others run again.
  */
 function withSavepoints(mode: Mode): Mode {
   return mode.undo === "batch" ? { ...mode, undo: "job" } : mode;
@@ -261,8 +262,8 @@ async function runJob(
 }
 
 /**
- * Returns the error of a job that can succeed when it runs again. Of a key that was taken, a
- * serializable transaction of the server tells this by itself.
+ * Returns the error of a job that can succeed when it is run again. In a serializable transaction the
+ * server itself reports a key conflict in this way.
  */
 function findConflict(
   { isolation }: PendingJob,

@@ -41,9 +41,9 @@ export class DatabaseLocked extends Error {
 }
 
 /**
- * The one connection that writes. Its session holds the lock that a command needs alone and that the
- * processes of a relay share, so nothing is written without the lock: when the connection ends, the lock
- * ends with it.
+ * The only connection that writes. Its session holds the lock that a command needs exclusively and that the
+ * processes of a relay share, so nothing is written without the lock: when the connection ends, so does the
+ * lock.
  */
 export class WritingConnection {
   readonly #url: string;
@@ -77,7 +77,7 @@ export class WritingConnection {
     }
   }
 
-  /** Closes a connection of which it is unknown what it is in the middle of. */
+  /** Closes a connection whose state is unknown. */
   discard(client: Client): void {
     if (this.#client === client) this.#client = undefined;
     client.end().catch(() => {});
@@ -99,7 +99,7 @@ export class WritingConnection {
         if (!isConflict(cause)) throw cause;
         throw new DatabaseLocked("another program uses the database", { cause });
       });
-      // A plan that was made while a table was small would otherwise go on reading the whole table.
+      // A plan made while a table was small would otherwise keep reading the whole table.
       await client.query("SET enable_seqscan = off");
       // One plan for all values is then as good as one for each execution, and is made once.
       await client.query("SET plan_cache_mode = force_generic_plan");

@@ -19,8 +19,8 @@ class DialectFragment {
 }
 
 /**
- * Returns a fragment for what SQLite and Postgres cannot say in one text:
- * ``either({ sqlite: sql<number>`max(a, b)`, postgres: sql<number>`greatest(a, b)` })``.
+ * Returns a fragment for an expression that SQLite and PostgreSQL write differently: ``either({ sqlite:
+ * sql<number>`max(a, b)`, postgres: sql<number>`greatest(a, b)` })``.
  */
 export function either<T>(fragments: {
   readonly sqlite: RawBuilder<T>;

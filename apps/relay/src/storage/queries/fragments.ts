@@ -107,8 +107,8 @@ export const lockedRows: RawBuilder<unknown> = either({
 });
 
 /**
- * Returns the time of the database's own clock in ms, by which its processes judge each other. SQLite has
- * one process and never asks.
+ * Returns the time of the database's own clock in ms, by which its processes check each other. SQLite has
+ * one process and never needs it.
  */
 export const databaseTime = either({
   sqlite: sql<number>`0`,

@@ -80,7 +80,7 @@ export interface FederationInboundRow {
   defaulted: Micro | null;
   /** The amount of a result that the peer has not answered or settled in time; null without one. */
   undecided: Micro | null;
-  /** The time at which it came; null in rows of earlier versions. */
+  /** The time of its arrival; null in rows of earlier versions. */
   received_at: number | null;
 }
 

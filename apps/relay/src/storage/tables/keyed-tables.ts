@@ -9,7 +9,7 @@ function keyed<Name extends TableName>(
   return { name, key, columns: [...key, ...columns] };
 }
 
-/** The tables whose rows are moved in memory, with the columns by which their statements decide. */
+/** The tables whose rows are changed in memory, with the columns that their statements use for decisions. */
 export const KEYED_TABLES = {
   accounts: keyed(
     "accounts",

@@ -49,7 +49,7 @@ export interface OnlineSpanRow {
   until: number | null;
 }
 
-/** A time in which the relay looked which agents were online, in ms, to the newest sample. */
+/** A period in which the relay sampled which agents were online, in ms, up to the newest sample. */
 export interface OnlineWatchRow {
   since: number;
   until: number;

@@ -19,8 +19,8 @@ export interface TrustRecordRow {
 }
 
 /**
- * The public side of an agent: the results of its tasks as an executor and the fees behind them;
- * and the fees that it left as a payer, which decide whether its word counts. Fees are in micro-units.
+ * The public record of an agent: the results of its tasks as an executor and the fees behind them, and the
+ * fees that it paid as a payer, which decide whether its trust in others counts. Fees are in micro-units.
  */
 export interface AgentHistoryRow {
   agent_id: string;

@@ -1,9 +1,8 @@
 import type { Query } from "../queries/compiled-query.ts";
 
 /**
- * The tables from which an agent's place in rankings is computed, with the column that names the agent;
- * null where a row concerns all agents. A change of one of their rows is published, whichever feature
- * makes it.
+ * The tables from which an agent's ranking is computed, with the column that names the agent; null if a row
+ * concerns all agents. A change of one of their rows is published, whichever feature makes it.
  */
 export const AGENT_COLUMNS: Readonly<Record<string, string | null>> = {
   agents: "agent_id",

@@ -84,8 +84,8 @@ export class BatchRows {
   }
 
   /**
-   * Adds a row by the statement's own text; false if its key is known to be taken. A key that was not looked
-   * for is taken to be free, because most are new, and the statement refuses one that is not.
+   * Adds a row with the statement's own text; false if its key is known to exist. A key that was not loaded
+   * is assumed to be free, because most are new; if it is not, the statement fails.
    */
   insertKeyed<P>(table: KeyedTable, values: RowValues, query: Query<P, never>, params: P): boolean {
     const { rows } = this.#getTable(table);

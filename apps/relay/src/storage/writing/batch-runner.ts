@@ -115,9 +115,9 @@ export class BatchRunner {
   }
 
   /**
-   * Those that are decided in memory come last, because a client may report its progress and, without
-   * waiting for an answer, its result. Those behind them have savepoints, because rolling back the batch
-   * for one that is refused would let its sender make all the others run again.
+   * Jobs that are decided in memory come last, because a client may report its progress and, without
+   * waiting for an answer, its result. Jobs after them have savepoints, because rolling back the batch for
+   * a refused job would let its sender make all others run again.
    */
   async #runAll(batch: readonly PendingJob[], mode: Mode): Promise<Pass> {
     const isAble = ({ isolation }: PendingJob) => mode.isTogether && isolation === "together";

@@ -15,7 +15,7 @@ export class BatchTx extends RowFormTx<BatchRow> {
     this.#statements = statements;
   }
 
-  /** One process has the database, so there is none to tell. */
+  /** Only one process uses the database, so there is none to notify. */
   noteChange(): void {}
 
   protected noteStatement<P>(query: Query<P, never>, params: P): void {

@@ -17,11 +17,11 @@ export interface GroupCommit extends TransactionQueue {
 }
 
 /**
- * Transactions that arrive in one turn of the event loop share one commit and so one fsync; a batch
- * waits another turn while further ones arrive. They run one after another and are acknowledged after
- * the commit. Those that ask for it are decided in memory and written when all have ended. A savepoint
- * copies every page that its job touches, so the others first run without. If one of them must be
- * rolled back, all are, and the batch runs again with a savepoint for each.
+ * Transactions that arrive in one turn of the event loop share one commit and so one fsync; a batch waits
+ * another turn while further ones arrive. They run one after another and are acknowledged after the commit.
+ * Those that request it are decided in memory and written when all have ended. A savepoint copies every
+ * page that its job touches, so the others first run without savepoints. If one of them must be rolled
+ * back, all are, and the batch runs again with a savepoint for each.
  */
 export function createGroupCommit(
   db: Database,

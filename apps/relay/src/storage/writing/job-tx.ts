@@ -44,7 +44,7 @@ export class JobTx implements Tx {
     }
   }
 
-  /** One process has the database, so there is none to tell. */
+  /** Only one process uses the database, so there is none to notify. */
   noteChange(): void {}
 
   end(): void {

@@ -7,8 +7,8 @@ interface VersionedStatements<Row> {
 }
 
 /**
- * Inserts a row of version 1, and otherwise updates the row of the version before. A conflicting change
- * in between fails the whole transaction with an error about `name`.
+ * Inserts a row with version 1, or updates the row with the previous version. A conflicting change in
+ * between fails the whole transaction with an error about `name`.
  */
 export async function saveVersionedRow<Row extends { readonly version: number }>(
   tx: Tx,

@@ -12,9 +12,9 @@ export interface ClaimTimes {
 }
 
 /**
- * Returns the time at which a claim ends if its holder stays silent: a lease after the newest sign
- * of work or the request to cancel, but never after `wall_clock_ms`. After such a request the task
- * is cancelled then, otherwise the next executor gets it.
+ * Returns the time at which a claim ends if its holder stays silent: one lease after the latest sign of
+ * work or the request to cancel, but never after `wall_clock_ms`. If a cancellation was requested, the task
+ * is then cancelled; otherwise the next executor gets it.
  */
 export function calculateClaimEnd(claim: ClaimTimes): number {
   const { claimed_at, last_sign_at, wall_clock_ms, cancel_requested_at } = claim;
@@ -50,10 +50,10 @@ export const RECOVERY_MS = 120_000;
 const LATENCY_WITHOUT_LISTING_MS = 60_000;
 
 /**
- * Returns the scope in which a no-show counts: for the pair of submitter and executor, and for
- * strangers only if the task was priced and the executor had the time that it promised, because
- * otherwise no-shows could be fabricated for free. A claim from before a restart, a freeze or a
- * clock jump that ends soon after it does not count: the relay was unavailable, not the claimant.
+ * Returns the scope in which a no-show counts: for the pair of submitter and executor, and for strangers
+ * only if the task was priced and the executor had the time that it promised, because otherwise no-shows
+ * could be fabricated for free. A claim from before a restart, a freeze or a clock jump that ends soon
+ * afterwards does not count, because the relay was unavailable.
  */
 export function noShowScope(claim: EndedClaim): "none" | "pair" | "strangers" {
   const { claimed_at, lapsed_at, priced, max_latency_ms, running_since, recovery_ms, now } = claim;

@@ -70,8 +70,8 @@ const renewUpdate = compile<HeldClaim>()(
 );
 
 /**
- * Renews the lease for an open socket until the submitter requests a cancel; after that it stays as
- * it is. Returns false when the claim is no longer the claimant's.
+ * Renews the lease for an open socket until the submitter requests a cancellation; after that it is not
+ * extended. Returns false if the claim no longer belongs to the claimant.
  */
 export async function renewLease(tx: Tx, claimed: HeldClaim): Promise<boolean> {
   return (await tx.run(renewUpdate, claimed)) === 1;

@@ -15,9 +15,9 @@ export interface Claimant {
 type ClaimResult = ({ readonly ok: true } & Lease) | Refusal<"task.not_pending">;
 
 /**
- * Gives a pending task to the first device that claims it, unless its submitter blocked the
- * executor or it is assigned to another relay's agent; a claim by the device that has it renews its
- * lease. Refused: `task.not_pending`.
+ * Assigns a pending task to the first device that claims it, unless its submitter blocked the executor or
+ * it is assigned to another relay's agent. A claim by the device that already has it renews its lease.
+ * Refused: `task.not_pending`.
  */
 export async function claimTask(
   {

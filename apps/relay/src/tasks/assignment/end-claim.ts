@@ -11,8 +11,8 @@ export interface ReleasedTask {
 }
 
 /**
- * Decides about a task whose claim has just ended, in the same transaction: a cancel that its
- * submitter requested takes effect now.
+ * Decides, in the same transaction, about a task whose claim has just ended: a cancellation requested by
+ * its submitter takes effect now.
  */
 export async function resolveEndedClaim(
   tx: Tx,

@@ -12,9 +12,9 @@ export type ExpireServices = NoShowServices &
   Pick<Services, "storage" | "waiters" | "connections" | "log" | "trustGraph">;
 
 /**
- * Ends a claim whose lease has ended; undefined when it was renewed meanwhile. The relay ends its
- * own endpoint calls: a lease of one that still expires belonged to an earlier run of the relay, so
- * it counts against no agent.
+ * Ends a claim whose lease has expired; undefined if it was renewed in the meantime. The relay ends its own
+ * endpoint calls: if the lease of such a call still expires, it belonged to an earlier run of the relay, so
+ * it does not count against the agent.
  */
 export function expireLease(
   services: ExpireServices,

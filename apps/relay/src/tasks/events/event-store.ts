@@ -25,8 +25,8 @@ export type NewTaskEvent = Pick<TaskEventRow, "type" | "at"> &
   Partial<Pick<TaskEventRow, "note" | "assigned_to">>;
 
 /**
- * Stores an event under the task's newest number, in the transaction that counted it. Beyond the limit
- * the count stays as it is, its number is taken, and the event is dropped.
+ * Stores an event under the task's newest number, in the transaction that counted it. Beyond the limit the
+ * count does not change, the number is already used, and the event is dropped.
  */
 export async function insertTaskEvent(
   tx: Tx,
@@ -89,7 +89,7 @@ const watchedByIds = compile<{ ids: string }>()(
     .where(sql<boolean>`task_id in ${jsonTexts(param("ids"))}`),
 );
 
-/** Lists what tells the newest event of each task. */
+/** Lists the columns that determine the newest event of each task. */
 export function listNewestEvents(
   read: Reader,
   taskIds: readonly string[],

@@ -6,8 +6,8 @@ const MAX_BATCH_TASKS = 1_000;
 const MAX_BATCH_CHARACTERS = 4_194_304;
 
 /**
- * Moves the events that older versions stored as a list in each task into rows, before the relay
- * serves. Each batch is a transaction of bounded size, and a start after a crash goes on with the rest.
+ * Moves the events that older versions stored as a list in each task into rows, before the relay serves.
+ * Each batch is a transaction of bounded size, and a start after a crash continues with the rest.
  */
 export async function moveOldEvents(storage: Pick<Storage, "read" | "transaction">): Promise<void> {
   for (;;) {

@@ -53,7 +53,7 @@ export async function streamEvents(
   return createEventStream(toServerSentEvents(events), { retryMs: RETRY_MS });
 }
 
-/** Takes a place for a stream of one task. Refused: `stream.too_many`. */
+/** Acquires a slot for a stream of one task. Refused: `stream.too_many`. */
 export function takeStreamSlot(
   { streamSlots }: Pick<Services, "streamSlots">,
   { caller, taskId }: Pick<EventSubscription, "caller" | "taskId">,

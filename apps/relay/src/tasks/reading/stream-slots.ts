@@ -1,7 +1,7 @@
 import { limits, refuse, type Refusal } from "@agent/wire";
 import type { Caller } from "../../identity/caller.ts";
 
-/** The place of one open event stream among those of its caller. */
+/** The slot of one open event stream among those of its caller. */
 export interface StreamSlot {
   readonly ok: true;
   /** Counts the stream for its task as well. Refused: `stream.too_many`. */
@@ -12,7 +12,7 @@ export interface StreamSlot {
 
 /** Counts the open event streams of each caller, which cost the relay memory while their client does not read. */
 export interface StreamSlots {
-  /** Takes a place for a stream of the caller. Refused: `stream.too_many`. */
+  /** Acquires a slot for a stream of the caller. Refused: `stream.too_many`. */
   take(caller: Caller): StreamSlot | Refusal<"stream.too_many">;
 }
 

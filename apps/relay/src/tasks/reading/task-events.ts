@@ -4,8 +4,8 @@ import type { StoredTaskRow, TaskEventRow, TaskRow } from "../../storage/tables/
 import { listEventRows, type WatchedTask } from "../events/event-store.ts";
 
 /**
- * Lists the next events of a task after a number: its submission, the recorded events, its end. At
- * most one page of recorded events is read; the page after it begins behind its last event.
+ * Lists the next events of a task after a number: its submission, the recorded events, its end. At most one
+ * page of recorded events is read; the next page begins after its last event.
  */
 export async function listNextEvents(
   read: Reader,

@@ -3,8 +3,8 @@ import type { ExecutionReceipt } from "@agent/receipts";
 import type { SignerKeys } from "./list-signer-keys.ts";
 
 /**
- * Finds the key under which a verified receipt was signed. Without registered keys it is the one that
- * the receipt names.
+ * Finds the key with which a verified receipt was signed. Without registered keys it is the one that the
+ * receipt names.
  */
 export function findSigningKey(receipt: ExecutionReceipt, keys: SignerKeys): string | undefined {
   const { public_key: named } = receipt;

@@ -60,9 +60,9 @@ function finishRow(row: RowValues, end: Omit<TaskEnd, "task_id">): RowValues | u
 }
 
 /**
- * Ends an open task; false when it is no longer open, no longer that executor's, not at the attempt
- * (and so the price) that its caller has read, or must not be ended in this way (`canEndTask`).
- * This guard alone prevents a second settlement.
+ * Ends an open task; false if it is no longer open, no longer that executor's, not at the attempt (and so
+ * the price) that its caller has read, or may not be ended in this way (`canEndTask`). This condition alone
+ * prevents a second settlement.
  */
 export async function finishTask(
   tx: Tx,

@@ -21,8 +21,8 @@ export async function listNestedTasks(
 }
 
 /**
- * A receipt that merely names a task must not reveal the parties of that task. So both names are
- * left out unless they are those of the receipts themselves, or the task ended with this receipt.
+ * A receipt that merely names a task must not reveal the parties of that task. So both are left out unless
+ * they are those of the receipts themselves, or the task ended with this receipt.
  */
 function describeNestedTask(task: TaskRow, { receipt, parent }: ChainLink): NestedTask {
   const { task_id, submitted_by } = task;
@@ -33,7 +33,7 @@ function describeNestedTask(task: TaskRow, { receipt, parent }: ChainLink): Nest
     : { task_id, submitted_by: null, executor: null };
 }
 
-/** Leaves one statement a task, preferring the one that names its agents. */
+/** Keeps one statement per task, preferably the one that names its agents. */
 function deduplicate(stated: readonly NestedTask[]): NestedTask[] {
   const byTask = new Map<string, NestedTask>();
   for (const each of stated) {

@@ -61,7 +61,7 @@ export interface SettleableReceipt {
 }
 
 /**
- * Selects the nested receipts that settle here: all receipts down to them are verified under registered
+ * Selects the nested receipts that are settled here: all receipts above them are verified with registered
  * keys, and their task was submitted by the agent whose receipt contains them, is assigned to an agent of
  * this relay, and is still open (docs/decisions.md, 5). The others are logged.
  */

@@ -35,8 +35,8 @@ export async function getReceipt(
 }
 
 /**
- * Returns a text that verifiers read: the one that was posted, unless readers understand it in different ways. The
- * relay accepts such a text as most parsers read it, and the work was paid by it.
+ * Returns a text that verifiers accept: the posted one, unless parsers interpret it differently. The relay
+ * accepts such a text as most parsers read it, and has paid the work by it.
  */
 function toVerifiableText(body: string): string {
   return parseJsonText(body) === null ? canonicalize(parseArchivedReceipt(body)) : body;

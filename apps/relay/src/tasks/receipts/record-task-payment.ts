@@ -25,8 +25,8 @@ interface TaskPayment {
 }
 
 /**
- * Counts the success of a task that was paid after its receipt arrived, because the money passed
- * between relays. A task that is no longer stored is not counted.
+ * Counts the success of a task that was paid after its receipt arrived, because the payment came from
+ * another relay. A task that is no longer stored is not counted.
  */
 export async function recordTaskPayment(
   tx: Tx,

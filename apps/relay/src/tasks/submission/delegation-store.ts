@@ -39,9 +39,10 @@ const beginQuery = compile<DelegationTokenKey & { expires_at: number; ended_by: 
 const LATE_SUBMISSION_MS = 60_000;
 
 /**
- * Creates the sum of a token. An issuer may use a name twice: a token that ends later continues the sum,
- * or begins it again if the last token of the name had ended and has no open task. No other token and no
- * time ends a sum, because a clock that went ahead and back makes an ended token valid again.
+ * Creates the used budget of a token. An issuer may reuse a name: a token that ends later continues the
+ * sum, or restarts it if the last token of the name had ended and has no open task. Other tokens and the
+ * passage of time never end a sum, because a clock that jumped ahead and back makes an ended token valid
+ * again.
  */
 export async function beginBudget(
   tx: Tx,
@@ -92,8 +93,8 @@ const deleteUnused = compile<DelegationTokenKey>()(
 );
 
 /**
- * Removes a task's hold from the used budget of a token, except for its charge. A sum of nothing is
- * deleted, so that tasks that cost nothing leave no rows.
+ * Removes a task's hold from the used budget of a token, except for its charge. A sum of zero is deleted,
+ * so that free tasks leave no rows.
  */
 export async function releaseBudget(
   tx: Tx,

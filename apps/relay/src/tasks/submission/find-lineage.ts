@@ -25,8 +25,8 @@ export interface NamedParent {
 const noParent: Lineage = { depth: 0, ancestors: [] };
 
 /**
- * Finds the place of a new task below its parent, which must be an open task that the submitter executes
- * at this relay. One answer for all other ids reveals no task of other agents.
+ * Finds the position of a new task below its parent, which must be an open task that the submitter executes
+ * at this relay. All other ids get the same answer, which reveals no task of other agents.
  */
 export async function findLineage(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,

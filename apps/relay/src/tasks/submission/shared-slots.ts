@@ -8,10 +8,10 @@ export interface SharedSlots {
 }
 
 /**
- * Returns the slots for tasks of a price in micro-units: half of them for free tasks, and a tenth more for
- * each power of ten from `paidTaskCharge` on. A hold comes back when its task is cancelled, so any number of
- * cheap tasks costs only the money that is held, and they must not keep out dearer ones: that takes holds of
- * the same size.
+ * Returns the slots available at a price in micro-units: half of them for free tasks, and another tenth for
+ * each power of ten from `paidTaskCharge` on. A hold is returned when its task is cancelled, so any number
+ * of cheap tasks only ties up money. They must not block more expensive tasks: that requires holds of the
+ * same size.
  */
 export function getSharedSlots(limit: number, charge: number): SharedSlots {
   let tenths = 5;

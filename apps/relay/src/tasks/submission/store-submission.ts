@@ -44,7 +44,7 @@ type Chosen = Extract<Awaited<ReturnType<typeof selectExecutors>>, { ok: true }>
 
 /**
  * Acquires a slot, holds the money and stores the task, in one transaction. Nothing is stored if the price or the
- * inspection of the first executor is no longer the one of the plan.
+ * inspection of the first executor has changed since the plan was made.
  */
 export function storeSubmission(
   services: ExecutorServices,

@@ -23,7 +23,7 @@ import { storeSubmission, type Submission, type SubmissionPlan } from "./store-s
 
 type SubmitTask = Operations["submitTask"];
 
-/** From this ranking on, the agents whose price changed while they were ranked are left out. */
+/** From this ranking on, agents whose price changed during the ranking are left out. */
 const FIRST_STRICT_RANKING = 3;
 const MAX_RANKINGS = 6;
 

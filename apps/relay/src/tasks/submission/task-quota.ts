@@ -14,9 +14,9 @@ export interface TaskToCount {
 }
 
 /**
- * Acquires a slot among the open tasks of the relay and of the submitter. Many share the slots of the
- * relay, and the users of a peer share those of the peer. A new identity costs nothing, so the price of a
- * task decides how many shared slots it may use (`getSharedSlots`).
+ * Acquires a slot among the open tasks of the relay and of the submitter. The slots of the relay are shared
+ * by many, and those of a peer by its users. A new identity costs nothing, so the price of a task decides
+ * how many shared slots it may use (`getSharedSlots`).
  */
 export async function acquireTaskSlot(
   tx: Tx,

@@ -37,8 +37,9 @@ export interface UnfitExecutors extends Pick<ExecutorRequest, "leftOut"> {
 }
 
 /**
- * Leaves out executors that do not offer the inspection, its arbiter, and agents with a key of the arbiter.
- * Once one was full, all that are full are left out, or a few dozen of them would hide the others.
+ * Filters out executors that do not offer the inspection, its arbiter, and agents with a key of the
+ * arbiter. Once one executor was full, all full ones are left out, because a few dozen of them would
+ * otherwise hide the others.
  */
 export async function filterExecutors(
   services: ExecutorServices,

@@ -14,7 +14,7 @@ const recordsOfPayers = compile<{ executor: string }>()(
       where remote_agent_id = ${param("executor")}`,
 );
 
-/** Lists what all delegators of an executor say about it, each with its owner. */
+/** Lists the trust records of all delegators about an executor, each with its owner. */
 export async function listPayerRecords(read: Reader, executor: string): Promise<PayerRecord[]> {
   const rows = await read.all(recordsOfPayers, { executor });
   return rows.map((row) => ({ ...toPayerRecord(row), owner: row.group_id ?? row.agent_id }));
@@ -28,7 +28,7 @@ const recordsOfGroup = compile<{ executor: string; group_id: string; except: str
       where group_id = ${param("group_id")} and key_sharers.agent_id != ${param("except")}`,
 );
 
-/** Lists what the other agents of a delegator's group say about an executor. */
+/** Lists the trust records of the other agents in a delegator's group about an executor. */
 export async function listGroupRecords(
   read: Reader,
   about: { readonly executor: string; readonly group_id: string; readonly except: string },

@@ -52,7 +52,7 @@ const recordsOfKnown = compile<IdParams & { executor: string }>()(
       and not exists (select 1 from key_sharers where key_sharers.agent_id = records.agent_id)`,
 );
 
-/** Lists what known agents say about an executor, each with the executor's stored sums. */
+/** Lists the trust records of known agents about an executor, each with the executor's stored sums. */
 export function listKnownPayerRecords(
   read: Reader,
   executor: string,

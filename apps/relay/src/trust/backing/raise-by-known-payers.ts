@@ -16,9 +16,9 @@ interface ShownProfile {
 }
 
 /**
- * Raises the shown level of agents whose payers the reader has paid itself, or trusts at least as
- * `verified`: their word counts in full without fees (docs/trust.md). Only for pages that show levels,
- * because in ranking the route through such a payer takes the place of the level.
+ * Raises the shown level of agents whose payers the reader has paid itself or trusts at least as
+ * `verified`: their trust counts in full without fees (docs/trust.md). Only for pages that show levels,
+ * because in rankings the route through such a payer replaces the level.
  */
 export async function raiseByKnownPayers<Profile extends ShownProfile>(
   read: Reader,

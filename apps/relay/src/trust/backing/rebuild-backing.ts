@@ -11,7 +11,7 @@ import { replaceBacking } from "../history-store.ts";
 const PAGE_SIZE = 100;
 
 /**
- * Computes the backing of every executor again if the thresholds differ from those of the last start. The
+ * Recomputes the backing of every executor if the thresholds differ from those of the last start. The
  * thresholds are stored last, so an interrupted start begins again.
  */
 export async function applyTrustThresholds(

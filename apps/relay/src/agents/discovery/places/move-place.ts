@@ -12,7 +12,9 @@ export async function savePlace(tx: Tx, agent_id: string): Promise<void> {
   await updatePlace(tx, { agent_id, place: await findPlace(tx, agent_id) });
 }
 
-/** Moves an agent to its place after its fees changed by `added`; most changes move none. */
+/**
+ * Moves an agent to its new place after its fees changed by `added`; most changes do not change the place.
+ */
 export async function movePlace(tx: Tx, agentId: string, added: number): Promise<void> {
   const fees = await findFeesKept(tx, agentId);
   const place = toPlace(agentId, fees);

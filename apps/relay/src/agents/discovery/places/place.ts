@@ -2,9 +2,10 @@
 export const NEWCOMERS = "50";
 
 /**
- * Returns the place of an agent in discovery, a text by which agents sort: those whose completed tasks left
- * the relay more fees come first, by powers of ten, then by id. An identity and what it says of itself are
- * free, and a fee is not. Only the number of digits of the fees counts, because the place is in the cursor.
+ * Returns the place of an agent in discovery, a text by which agents are sorted: by the fees that their
+ * completed tasks paid to the relay, in powers of ten, highest first, then by id. Identities and
+ * descriptions are free, but fees are not. Only the number of digits of the fees counts, because the place
+ * is visible in the cursor.
  */
 export function toPlace(agentId: string, feesKept: number): string {
   const digits = feesKept > 0 ? String(feesKept).length : 0;

@@ -5,7 +5,7 @@ import { isStaleStatement, toStorageError } from "../postgres-error.ts";
 import { createBatchedReads } from "./batched-reads.ts";
 import { renewStatements, toQueryConfig } from "../prepared-statement.ts";
 
-/** More reads than this would only wait until their callers have given up. */
+/** Further reads would only wait until their callers have given up. */
 const MAX_WAITING = 1_000;
 
 export interface ReadingPool {

@@ -16,8 +16,8 @@ export interface AddedRows {
 }
 
 /**
- * The changes of one transaction, above those of the ones before it, above what is stored. A
- * transaction that is refused leaves no trace, because its layer is not merged.
+ * The changes of one transaction, layered on those of earlier ones and on the stored rows. A refused
+ * transaction leaves no trace, because its layer is not merged.
  */
 export class RowLayer {
   readonly #below: RowLayer | LoadedRows;

@@ -12,7 +12,7 @@ import { RowFormTx, type LocatedRow } from "../../writing/row-form-tx.ts";
 import type { LoadedRows } from "./loaded-rows.ts";
 import type { RowLayer } from "./row-layer.ts";
 
-/** Told of what a transaction writes. */
+/** Called with what a transaction writes. */
 export interface WriteListener {
   readonly onStatement: (query: Query<never, unknown>, params: unknown) => void;
   readonly onChange: (kind: ChangeKind, words: readonly string[]) => void;

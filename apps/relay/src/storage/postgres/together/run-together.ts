@@ -27,9 +27,9 @@ export interface TogetherOptions {
 }
 
 /**
- * Decides as many jobs of a batch as possible in memory, one after another, and writes what they have changed
- * by one statement for each table. To load what they need by few statements, all first run in a dry run
- * beside each other, each as if it were alone. No other transaction may change the rows meanwhile.
+ * Decides as many jobs of a batch as possible in memory, one after another, and writes their changes with
+ * one statement per table. To load what they need with few statements, all jobs first run concurrently in a
+ * dry run, each as if it were alone. No other transaction may change the rows in the meantime.
  */
 export async function runTogether<Job extends TogetherJob>(
   client: Client,
@@ -108,8 +108,8 @@ async function runJob(
 }
 
 /**
- * Waits for work that awaits only what it reads. It returns early when the work awaits something else, as
- * a transaction must not.
+ * Waits for work that awaits only its own reads. Returns early if the work awaits anything else, which a
+ * transaction must not do.
  */
 async function waitFor(work: Promise<unknown>, client: Client, loads: LoadedRows): Promise<void> {
   let isDone = false;
