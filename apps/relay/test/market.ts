@@ -105,6 +105,10 @@ export async function getTaskAt(t: TestRelay, path: string): Promise<Task> {
   return body["task"] as Task;
 }
 
+export async function getTaskStatus(t: TestRelay, { path }: Pick<Delegation, "path">) {
+  return (await getTaskAt(t, path)).status;
+}
+
 /** The state that a refusal must leave unchanged. */
 export interface AgentState {
   readonly balance: number;

@@ -1,6 +1,7 @@
 import { limits } from "@agent/wire";
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import { jsonTexts } from "../storage/queries/fragments.ts";
+import { matchesIfGiven } from "../storage/queries/matches-if-given.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import { BLOCKED } from "../trust/levels.ts";
 import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables/approvals.ts";
@@ -171,7 +172,7 @@ export interface ApprovalQuery {
 }
 
 /** Whether an approval is in the state that a list asks for. */
-export const matchesStatus = sql<boolean>`(${param("status")} = '' or status = ${param("status")})`;
+export const matchesStatus = matchesIfGiven("status");
 
 const approvalsByAgent = compile<ApprovalQuery>()(
   queryBuilder

@@ -1,4 +1,5 @@
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import { matchesIfGiven } from "../storage/queries/matches-if-given.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AuditEntryRow } from "../storage/tables/audit.ts";
 
@@ -72,8 +73,8 @@ const entriesOfAll = compile<OperatorAuditQuery>()(
     .where(
       sql<boolean>`(at, agent_id, sequence) < (${param("at")}, ${param("agent_id")}, ${param("sequence")})`,
     )
-    .where(sql<boolean>`(${param("actor")} = '' or actor = ${param("actor")})`)
-    .where(sql<boolean>`(${param("action")} = '' or action = ${param("action")})`)
+    .where(matchesIfGiven("actor"))
+    .where(matchesIfGiven("action"))
     .orderBy("at", "desc")
     .orderBy("agent_id", "desc")
     .orderBy("sequence", "desc")

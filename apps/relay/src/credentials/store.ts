@@ -1,5 +1,6 @@
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import { jsonTexts } from "../storage/queries/fragments.ts";
+import { matchesIfGiven } from "../storage/queries/matches-if-given.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { CredentialRow } from "../storage/tables/credentials.ts";
 
@@ -166,7 +167,7 @@ const currentCredentialsOfAgent = compile<CurrentQuery>()(
     .where("agent_id", "=", param("agent_id"))
     .where("current", "=", 1)
     .where("revoked_at", "is", null)
-    .where(sql<boolean>`(${param("type")} = '' or type = ${param("type")})`)
+    .where(matchesIfGiven("type"))
     .where(sql<boolean>`(${isIssuedByRelay} or coalesce(expires_at >= ${param("now")}, true))`)
     .orderBy(isIssuedByRelay, "desc")
     .orderBy("sequence", "desc")

@@ -11,6 +11,7 @@ import {
   createSeller,
   expectConsistentBooks,
   getTaskAt,
+  getTaskStatus,
   submitAcceptedTask,
   submitTask,
   type Delegation,
@@ -28,7 +29,7 @@ afterEach(() => t.close());
 
 const revoke = (agent: TestAgent) =>
   t.asOperator("POST", `/api/v1/agents/${agent.agentId}/revoke`, {});
-const statusOf = async ({ path }: Delegation) => (await getTaskAt(t, path)).status;
+const statusOf = (task: Delegation) => getTaskStatus(t, task);
 
 async function countHeld(agent: TestAgent): Promise<unknown> {
   const { body } = await t.asOperator("GET", `/api/v1/agents/${agent.agentId}/balance`);

@@ -1,4 +1,5 @@
 import { compile, param, sql } from "../storage/queries/compiled-query.ts";
+import { matchesIfGiven } from "../storage/queries/matches-if-given.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { ExpiredTaskRow } from "../storage/tables/operator.ts";
 import { TASK_COLUMNS, type StoredTaskRow } from "../storage/tables/tasks.ts";
@@ -45,21 +46,21 @@ const compilePage = (condition: ReturnType<typeof sql<boolean>>) =>
       order by tasks.task_id desc limit ${param("limit")}`,
   );
 
-const allTasks = compilePage(
-  sql<boolean>`(${param("state")} = '' or tasks.status = ${param("state")})`,
-);
+const matchesState = matchesIfGiven("state", "tasks.status");
+
+const allTasks = compilePage(matchesState);
 const openTasks = compilePage(
   sql<boolean>`tasks.status in ('pending', 'claimed')
-    and (${param("state")} = '' or tasks.status = ${param("state")})`,
+    and ${matchesState}`,
 );
 const failedTasks = compilePage(
   sql<boolean>`tasks.status in ('failed', 'denied')
-    and (${param("state")} = '' or tasks.status = ${param("state")})`,
+    and ${matchesState}`,
 );
 const noShowTasks = compilePage(
   sql<boolean>`tasks.task_id in (select task_id from no_shows)
     and tasks.status in ('pending', 'claimed', 'cancelled')
-    and (${param("state")} = '' or tasks.status = ${param("state")})`,
+    and ${matchesState}`,
 );
 
 export type TaskSource = "all" | "open" | "failed" | "no_show";

@@ -13,7 +13,7 @@ import {
   expectConsistentBooks,
   getAgentStates,
   createSeller,
-  getTaskAt,
+  getTaskStatus,
   type Delegation,
 } from "../../test/market.ts";
 import { OPERATOR_TOKEN, createReceipt } from "../../test/test-relay.ts";
@@ -60,7 +60,7 @@ const money = async () =>
     transactions,
   ]);
 
-const statusOf = async ({ path }: Delegation) => (await getTaskAt(t, path)).status;
+const statusOf = (task: Delegation) => getTaskStatus(t, task);
 
 describe("a task that is submitted while devices are connected", () => {
   test("a submitted task is sent to all devices of its executor and to no others", async () => {

@@ -21,6 +21,7 @@ import {
   getAgentStates,
   createSeller,
   getTaskAt,
+  getTaskStatus,
   type Delegation,
 } from "../../test/market.ts";
 import { OPERATOR_TOKEN, createReceipt } from "../../test/test-relay.ts";
@@ -40,7 +41,7 @@ afterEach(async () => {
 });
 
 const cancel = ({ path }: Delegation, by = boss) => t.as(by, "POST", `${path}/cancel`);
-const statusOf = async ({ path }: Delegation) => (await getTaskAt(t, path)).status;
+const statusOf = (task: Delegation) => getTaskStatus(t, task);
 
 /** Connects a device of the worker that has claimed a task. */
 async function claimant(body = {}): Promise<{ device: Device; task: Delegation }> {

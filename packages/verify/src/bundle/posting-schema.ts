@@ -1,6 +1,5 @@
 import * as v from "valibot";
-
-const text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
+import { amount, text, time } from "./fields.ts";
 
 /** One side of a movement of money as a relay states it. */
 export const PostingSchema = v.looseObject(
@@ -8,8 +7,8 @@ export const PostingSchema = v.looseObject(
     transaction_id: text,
     account: text,
     type: text,
-    amount: v.pipe(v.number("must be a number"), v.finite("must be finite")),
-    created_at: v.pipe(v.number("must be a number"), v.safeInteger("must be a whole number")),
+    amount,
+    created_at: time,
   },
   "must be a JSON object with every member of its kind",
 );

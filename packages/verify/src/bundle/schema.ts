@@ -1,4 +1,4 @@
-import { isJsonObject, isUuid, HEX_OF_32_BYTES } from "@agent/crypto";
+import { isJsonObject, isUuid } from "@agent/crypto";
 import type { VerifiableCredential } from "@agent/credentials";
 import {
   type ExecutionReceipt,
@@ -13,6 +13,7 @@ import type { RoutingRecord } from "@agent/routing-semiring";
 import * as v from "valibot";
 import { parseDidKey } from "../expected-key.ts";
 import { RoutingRecordSchema } from "./check-routing.ts";
+import { amount, hex32, text, time } from "./fields.ts";
 import { type BundleInspection, InspectionSchema } from "./inspection/schema.ts";
 import { type Posting, PostingSchema } from "./posting-schema.ts";
 
@@ -26,11 +27,7 @@ export const BUNDLE_SPEC = "agent/evidence@1.0";
 export const BUNDLE_LEVELS = 72;
 
 const string = v.string("must be a string");
-const text = v.pipe(string, v.nonEmpty("must not be empty"));
 const uuid = v.pipe(string, v.check(isUuid, "must be a UUID"));
-const time = v.pipe(v.number("must be a number"), v.safeInteger("must be a whole number"));
-const hex32 = v.pipe(string, v.regex(HEX_OF_32_BYTES, "must be 64 lower-case hex digits"));
-const amount = v.pipe(v.number("must be a number"), v.finite("must be finite"));
 const object = v.custom<object>(isJsonObject, "must be a JSON object");
 const looseObjectOf = <Rules extends v.ObjectEntries>(rules: Rules) =>
   v.looseObject(rules, "must be a JSON object with every member of its kind");

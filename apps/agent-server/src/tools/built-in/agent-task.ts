@@ -2,8 +2,7 @@ import { limits } from "@agent/wire";
 import * as v from "valibot";
 import type { Work } from "../../execution/work.ts";
 import { defineTool } from "../define-tool.ts";
-
-const id = v.pipe(v.string(), v.nonEmpty("must not be empty"), v.maxLength(limits.idLength));
+import { idArgument } from "../id-argument.ts";
 
 /**
  * Creates the tool that runs a prompt as a task and returns its signed receipt, whatever the
@@ -23,7 +22,7 @@ export function agentTaskTool(work: Work) {
       ),
       delegation_token: v.optional(v.string()),
       required_capabilities: v.optional(v.array(v.string())),
-      relay_task_id: v.optional(id),
+      relay_task_id: v.optional(idArgument),
     }),
     async run(args, { caller, origin, signal }) {
       const answer = await work.accept(

@@ -6,6 +6,7 @@ import {
 import type { PostedRow } from "../../budget/post-movement.ts";
 import { formatCurrentTrace } from "../../observability/trace.ts";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { matchesIfGiven } from "../../storage/queries/matches-if-given.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationOutboxRow } from "../../storage/tables/federation.ts";
 import { saveVersionedRow } from "../../storage/writing/save-versioned-row.ts";
@@ -114,7 +115,7 @@ const selectPage = compile<{ state: string; before: string; limit: number }>()(
     .selectFrom("federation_outbox")
     .selectAll()
     .where("settlement_id", "<", param("before"))
-    .where(sql<boolean>`(${param("state")} = '' or state = ${param("state")})`)
+    .where(matchesIfGiven("state"))
     .orderBy("settlement_id", "desc")
     .limit(param("limit")),
 );

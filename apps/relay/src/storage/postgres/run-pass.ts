@@ -170,8 +170,8 @@ async function runJobs(
 }
 
 /**
- * Runs the jobs that cannot be decided together. Each has a savepoint, because otherwise rolling back the
- * batch for a refused job would let its sender make all others run again.
+ * Returns the mode for jobs that cannot be decided together: with a savepoint each, because rolling back
+ * the batch for a refused job would let its sender make all others run again.
  */
 function withSavepoints(mode: Mode): Mode {
   return mode.undo === "batch" ? { ...mode, undo: "job" } : mode;

@@ -9,7 +9,7 @@ import {
 import {
   submitAcceptedTask,
   createSeller,
-  getTaskAt,
+  getTaskStatus,
   type Delegation,
 } from "../../../test/market.ts";
 import { OPERATOR_TOKEN, createReceipt } from "../../../test/test-relay.ts";
@@ -39,7 +39,7 @@ async function leave(device: Device): Promise<void> {
   await settleEventLoop();
 }
 
-const statusOf = async ({ path }: Delegation) => (await getTaskAt(t, path)).status;
+const statusOf = (task: Delegation) => getTaskStatus(t, task);
 
 describe("HO19 claims", () => {
   test("a claim lasts while its socket is open, without any message of the device", async () => {

@@ -1,4 +1,5 @@
-import { compile, param, queryBuilder, sql } from "../../storage/queries/compiled-query.ts";
+import { compile, param, queryBuilder } from "../../storage/queries/compiled-query.ts";
+import { matchesIfGiven } from "../../storage/queries/matches-if-given.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { TASK_COLUMNS, type TaskRow } from "../../storage/tables/tasks.ts";
 
@@ -11,7 +12,7 @@ export interface TaskQuery {
   readonly limit: number;
 }
 
-const statusIs = sql<boolean>`(${param("status")} = '' or status = ${param("status")})`;
+const matchesStatus = matchesIfGiven("status");
 
 const tasksByAgent = compile<TaskQuery>()(
   queryBuilder
@@ -24,7 +25,7 @@ const tasksByAgent = compile<TaskQuery>()(
       ]),
     )
     .where("task_id", "<", param("before"))
-    .where(statusIs)
+    .where(matchesStatus)
     .orderBy("task_id", "desc")
     .limit(param("limit")),
 );
@@ -35,7 +36,7 @@ const tasksBySubmitter = compile<TaskQuery>()(
     .select(TASK_COLUMNS)
     .where("submitted_by", "=", param("agent_id"))
     .where("task_id", "<", param("before"))
-    .where(statusIs)
+    .where(matchesStatus)
     .orderBy("task_id", "desc")
     .limit(param("limit")),
 );

@@ -8,11 +8,11 @@ import {
   VerdictRecordSchema,
 } from "@agent/receipts";
 import * as v from "valibot";
+import { text } from "../fields.ts";
 import { type Posting, PostingSchema } from "../posting-schema.ts";
 
 const STATES = ["inspecting", "rejected", "disputed", "closed"] as const;
 
-const text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
 const duration = v.pipe(
   v.number("must be a number"),
   v.safeInteger("must be a whole number"),
