@@ -2,6 +2,7 @@ import type { Client } from "pg";
 import { getOldestPosition, type AppliedMigration, type Migration } from "../database/migrate.ts";
 import { toPostgresSql } from "../migrations/to-postgres-sql.ts";
 import { isConflict } from "./postgres-error.ts";
+import { DatabaseLocked, hasOlderSession, TAKE_TURN } from "./writing-connection.ts";
 
 /** A step can rewrite a large table. */
 const MAX_STEP_MS = 24 * 3_600_000;
@@ -30,16 +31,18 @@ export async function migratePostgres(
       position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, oldest INTEGER)`),
   );
   const baseline = migrations.findLastIndex((step) => step.postgresBaseline !== undefined);
+  const isUpdate = applied > 0;
   let next = applied;
-  if (applied === 0 && baseline >= 0) {
-    const schema = migrations[baseline]?.postgresBaseline ?? "";
-    await applyStep(client, migrations, { text: schema, first: 0, last: baseline });
+  if (!isUpdate && baseline >= 0) {
+    const text = migrations[baseline]?.postgresBaseline ?? "";
+    await applyStep(client, migrations, { text, first: 0, last: baseline, isUpdate });
     next = baseline + 1;
   }
   for (; next < migrations.length; next += 1) {
     const { sql } = migrations[next] as Migration;
     const text = typeof sql === "string" ? sql : sql.postgres;
-    await repeatConflicts(() => applyStep(client, migrations, { text, first: next, last: next }));
+    const step = { text, first: next, last: next, isUpdate };
+    await repeatConflicts(() => applyStep(client, migrations, step));
   }
   return migrations.slice(applied).map(({ id }) => id);
 }
@@ -60,17 +63,27 @@ interface StepRange {
   readonly text: string;
   readonly first: number;
   readonly last: number;
+  /** Whether processes may use the database already. */
+  readonly isUpdate: boolean;
 }
 
-/** Applies a text and records the steps that it stands for. */
+/**
+ * Applies a text and records the steps that it stands for. It has its turn from the beginning: a batch that had
+ * one would wait for the changed table, and the record of the step for the batch. A process that the step
+ * excludes may have connected since the start.
+ */
 async function applyStep(
   client: Client,
   migrations: readonly Migration[],
-  { text, first, last }: StepRange,
+  { text, first, last, isUpdate }: StepRange,
 ): Promise<void> {
   await client.query("BEGIN");
   try {
     await client.query("SET LOCAL statement_timeout = 0");
+    await client.query(TAKE_TURN);
+    if (isUpdate && (await hasOlderSession(client, getOldestPosition(migrations, last)))) {
+      throw new DatabaseLocked("a process of an older version has connected");
+    }
     const step = { text: toPostgresSql(text), query_timeout: MAX_STEP_MS };
     if (text.trim() !== "") await client.query(step);
     for (let at = first; at <= last; at += 1) {

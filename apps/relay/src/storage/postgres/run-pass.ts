@@ -9,7 +9,7 @@ import { getAgentParameter } from "./prepared-statement.ts";
 import { runTogether } from "./together/run-together.ts";
 import type { WriteListener } from "./together/rows-tx.ts";
 import { RowsRefused, type FindColumnTypes } from "./together/write-rows.ts";
-import type { WritingConnection } from "./writing-connection.ts";
+import { TAKE_TURN, type WritingConnection } from "./writing-connection.ts";
 
 const SERIALIZABLE = "BEGIN ISOLATION LEVEL SERIALIZABLE";
 
@@ -18,13 +18,6 @@ const BEGIN: Readonly<Record<Isolation, string>> = {
   locked: "BEGIN ISOLATION LEVEL READ COMMITTED",
   together: SERIALIZABLE,
 };
-
-/**
- * The batches of all processes take turns, so that each sees everything acknowledged before it and none
- * conflicts with another. Locking a table takes no snapshot, so the batch reads what the previous one
- * wrote.
- */
-const TAKE_TURN = "LOCK TABLE schema_migrations IN EXCLUSIVE MODE";
 
 /** The parts that a batch can undo: all, each job, or each statement of each job. */
 type Undo = "batch" | "job" | "statement";

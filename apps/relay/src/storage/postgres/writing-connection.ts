@@ -5,6 +5,13 @@ import { isConflict } from "./postgres-error.ts";
 
 /** Any number that other programs are unlikely to lock: "ARLY" in the file header of SQLite. */
 export const RELAY_LOCK = 0x41524c59;
+/**
+ * The batches of all processes and the steps of an update take turns, so each sees everything that was
+ * acknowledged before it and none meets another. Locking a table takes no snapshot, so a batch reads what the
+ * turn before it wrote.
+ */
+export const TAKE_TURN = "LOCK TABLE schema_migrations IN EXCLUSIVE MODE";
+
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2_000;
 
@@ -112,13 +119,18 @@ export class WritingConnection {
     }
   }
 
-  /** While this process was not connected, another one may have changed what it works on. */
+  /**
+   * While this process was not connected, another one may have changed what it works on. A step that is being
+   * applied may not have seen its lock, so it waits for its turn before it asks.
+   */
   async #announcePosition(client: Client, position: number): Promise<void> {
     await client.query("SELECT pg_advisory_lock_shared($1, $2)", [RELAY_LOCK, position]);
     if (!this.#wasConnected) return;
+    await client.query(`BEGIN; ${TAKE_TURN}`);
     const newer = "SELECT FROM schema_migrations WHERE oldest > $1 LIMIT 1";
-    if ((await client.query(newer, [position])).rowCount === 0) return;
-    throw new DatabaseLocked("a newer version has changed the schema");
+    const { rowCount } = await client.query(newer, [position]);
+    await client.query("COMMIT");
+    if (rowCount !== 0) throw new DatabaseLocked("a newer version has changed the schema");
   }
 
   #pause(): void {
