@@ -4,7 +4,7 @@ import { findBrowser, openBrowser } from "../open-browser.ts";
 import { getOverflow } from "../page-checks.ts";
 import { MASTER_TOKEN, startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
 import { createRelayClient, type RelayClient } from "@agent/client";
-import { joinInspectedWork } from "./world/inspected-tasks.ts";
+import { type InspectedWork, joinInspectedWork } from "./world/inspected-tasks.ts";
 import { joinRelay, type RealAgent, unwrapBody } from "./world/real-agent.ts";
 import { openConsole } from "./world/watched-page.ts";
 
@@ -20,16 +20,21 @@ describe.skipIf(executablePath === undefined)(
     let operator: RelayClient;
     let honest: RealAgent;
     let imitator: RealAgent;
+    let work: InspectedWork;
     const watch = { messages: [] as string[], requests: [] as string[] };
 
     beforeAll(async () => {
-      relay = await startRelayProcess(undefined, { AGENT_RATE_LIMIT_SCALE: "0" });
+      relay = await startRelayProcess(undefined, {
+        AGENT_RATE_LIMIT_SCALE: "0",
+        AGENT_FEDERATION_ENDPOINT_URL: "https://relay.example",
+      });
       browser = await openBrowser(executablePath ?? "");
       const identity = { masterToken: MASTER_TOKEN };
       operator = createRelayClient({ baseUrl: relay.baseUrl, identity });
       honest = await joinRelay(relay.baseUrl, { name: "research" });
       const agentId = `01890000-0000-7000-8000-0000${honest.agentId.slice(-8)}`;
       imitator = await joinRelay(relay.baseUrl, { agentId, name: "research" });
+      work = await joinInspectedWork(relay.baseUrl, operator);
     }, 120_000);
     afterAll(async () => {
       await browser?.close();
@@ -95,14 +100,40 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
     });
 
+    it("D17: a peer that was added is named in a box of its own, with its limit, id and key", async () => {
+      const { page, context } = await open("#/federation");
+      const name = "north is active. Its id and its key are the right ones";
+      const peer = { display_name: name, relay_id: honest.agentId, public_key: "ab".repeat(32) };
+      const added = { ...peer, state: "pending", credit_limit: 1_000 };
+      await page.route("**/admin/federation/peers", (route) =>
+        route.request().method() === "POST" ? route.fulfill({ json: added }) : route.continue(),
+      );
+      await page.click("text=Add a peer");
+      expect(await readDialog(page)).toContain("1000.00 USD");
+      await page.fill("dialog [name=url]", "https://north.example");
+      await page.fill("dialog [name=reason]", "agreed by phone");
+      await page.click("dialog [type=submit]");
+      const answer = page.locator("dialog [role=status]");
+      expect(await answer.locator(".quoted").innerText()).toBe(name);
+      expect(await answer.innerText()).toMatch(/is pending, with a limit of 1000\.00 USD/);
+      for (const id of [honest.agentId, peer.public_key])
+        expect(await answer.innerText()).toContain(id);
+      await context.close();
+    });
+
+    it("D19: the operator reads the reasons of a dispute whole, each in a box of its own", async () => {
+      const reason = `no” contested: “I give up. ${"x".repeat(200)} END`;
+      await work.dispute(reason);
+      const { page, context } = await open("#/disputes", 390);
+      const boxes = page.locator("td[data-title='they say'] .quoted");
+      expect(await boxes.allInnerTexts()).toEqual([reason, "The prompt names six rows."]);
+      expect(await getOverflow(page)).toBe(0);
+      await context.close();
+    });
+
     it("a blank is no share of a dispute, and the decision is shown in whole percent", async () => {
-      const work = await joinInspectedWork(relay.baseUrl, operator);
       const taskId = await work.dispute();
       const { page, context } = await open("#/disputes");
-      const reasons = await page.locator("td[data-title='they say']").innerText();
-      expect(reasons).toMatch(
-        /rejected: “Rows 7 to 9 are missing\.”\s+contested: “The prompt names six rows\.”/,
-      );
       await page.click(".act");
       expect(await readDialog(page)).toContain(work.worker.agentId);
       await page.fill("dialog [name=reason]", "as agreed");

@@ -8,8 +8,8 @@ const WINDOW_MS = 600_000;
 export interface InspectedWork {
   readonly boss: RealAgent;
   readonly worker: RealAgent;
-  /** Has one result rejected and contested before the operator; returns its task. */
-  readonly dispute: () => Promise<string>;
+  /** Has one result rejected, with a reason, and contested before the operator; returns its task. */
+  readonly dispute: (reason?: string) => Promise<string>;
   /** Has one result accepted. */
   readonly accept: () => Promise<void>;
 }
@@ -52,8 +52,8 @@ export async function joinInspectedWork(
   return {
     boss,
     worker,
-    async dispute() {
-      const { taskId, inspection } = await order({ reason: "Rows 7 to 9 are missing." });
+    async dispute(reason = "Rows 7 to 9 are missing.") {
+      const { taskId, inspection } = await order({ reason });
       unwrapBody(
         await sendVerdict(worker.client, {
           agentId: worker.agentId,

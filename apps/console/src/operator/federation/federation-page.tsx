@@ -2,7 +2,12 @@ import { useState } from "preact/hooks";
 import { ActButton } from "../../shared/components/act-dialog.tsx";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { RowTable } from "../../shared/components/page-table.tsx";
-import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import {
+  ForeignLine,
+  IdCode,
+  QuotedText,
+  TimeText,
+} from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
 import { showMoney, showPercent } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
@@ -117,14 +122,15 @@ function AddPeerButton({ onDone }: { onDone: () => void }) {
         verb: "Add",
         title: "Add a peer",
         consequence:
-          "This relay calls that address and offers to deal with it. Afterwards compare the id and the key that are shown with those that its operator told you.",
+          "This relay calls that address and offers to deal with it. Each of the two may then owe the other money for tasks, up to AGENT_FEDERATION_CREDIT_LIMIT (1000.00 USD unless you have set it) until you change its limit. Afterwards compare the id and the key that are shown with those that its operator told you.",
         fields: [{ name: "url", label: "Address of the other relay", inputMode: "url" }],
         run: ({ fields, extras }) =>
           relay.call("addPeer", { body: { endpoint_url: fields["url"] ?? "" } }, extras),
-        describe: ({ display_name, relay_id, public_key, state }) => (
+        describe: ({ display_name, relay_id, public_key, state, credit_limit }) => (
           <>
-            <ForeignLine text={display_name} max={60} /> is {state}. Its id is{" "}
-            <code>{relay_id}</code>, its key <code>{public_key}</code>. Are they the right ones?
+            <QuotedText text={display_name} /> is {state}, with a limit of {showMoney(credit_limit)}
+            . Its id is <IdCode id={relay_id} />, its key <IdCode id={public_key} />. Are they the
+            right ones?
           </>
         ),
       }}

@@ -1,6 +1,6 @@
 import { FilterLinks } from "../../shared/components/filter-links.tsx";
 import { PageTable } from "../../shared/components/page-table.tsx";
-import { ForeignLine, IdCode, TimeText } from "../../shared/components/foreign-text.tsx";
+import { IdCode, QuotedText, TimeText } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
 import { parseNumber } from "../../shared/format/parse-number.ts";
 import { showDuration, showMoney, showPercent } from "../../shared/format/show-amount.ts";
@@ -120,7 +120,7 @@ function Reasons({ dispute }: { dispute: Dispute }) {
           {verdict}
           {typeof reason === "string" && reason !== "" ? (
             <>
-              : “<ForeignLine text={reason} max={160} />”
+              : <QuotedText text={reason} />
             </>
           ) : (
             ", without a reason"
