@@ -1,15 +1,19 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, openBrowser } from "../open-browser.ts";
+import { findBarriers } from "../page-checks.ts";
 import { startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
 import { type ConsoleWorld, createConsoleWorld } from "./world/console-world.ts";
 import { openConsole } from "./world/watched-page.ts";
 
 const executablePath = findBrowser();
 const folder = mkdtempSync(join(tmpdir(), "console-live-"));
+
+const getFilter = (page: Page) =>
+  page.evaluate<string>("getComputedStyle(document.querySelector('main')).filter");
 
 describe.skipIf(executablePath === undefined)("The live console", { timeout: 120_000 }, () => {
   let browser: Browser;
@@ -52,14 +56,17 @@ describe.skipIf(executablePath === undefined)("The live console", { timeout: 120
     await context.close();
   });
 
-  it("the live console says that the relay is gone, and goes on when it is back, with each event once", async () => {
+  it("the live console says that the relay is gone and greys what it shows, and goes on when it is back, with each event once", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     const { port } = new URL(relay.baseUrl);
     await relay.stop("SIGKILL");
     await page.waitForSelector("[data-live=reconnecting]");
     expect(await page.locator(".live").innerText()).toMatch(/^live until .*, reconnecting$/);
+    await expect.poll(() => getFilter(page)).toBe("grayscale(1)");
+    expect(await findBarriers(page)).toEqual([]);
     relay = await startRelayProcess(undefined, { ...env, PORT: port });
     await page.waitForSelector("[data-live=live]", { timeout: 30_000 });
+    await expect.poll(() => getFilter(page)).toBe("none");
     const taskId = await world.submitOpen("after the restart");
     await page.waitForSelector(`[data-events] .id[title="${taskId}"]`);
     const numbers = await page

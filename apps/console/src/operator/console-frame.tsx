@@ -46,7 +46,11 @@ export function ConsoleFrame({
   children: ComponentChildren;
 }) {
   const overview = useAnswer("getOverview", {}, OVERVIEW_RULES);
-  const { path, query } = usePageContext().route.value;
+  const { route, feed } = usePageContext();
+  const { path, query } = route.value;
+  const state = feed?.state.value ?? null;
+  // Without its stream the page may show what has changed since.
+  const isOld = state !== null && state !== "live";
   const place = formatHashRoute(path, Object.fromEntries(query));
   return (
     <ConsoleOverview.Provider value={overview}>
@@ -64,7 +68,13 @@ export function ConsoleFrame({
         </div>
         <FrameLinks overview={overview.body} />
       </header>
-      <main id="content" class="console" tabIndex={-1} data-page="console" data-place={place}>
+      <main
+        id="content"
+        class={isOld ? "console stale" : "console"}
+        tabIndex={-1}
+        data-page="console"
+        data-place={place}
+      >
         {children}
       </main>
     </ConsoleOverview.Provider>
