@@ -4,8 +4,6 @@ import { ViewTitle } from "../shared/components/view-title.tsx";
 import { formatHashRoute, type HashRoute } from "../shared/routing/hash-route.ts";
 import { AgentPage } from "./agents/agent-page.tsx";
 import { AgentsPage } from "./agents/agents-page.tsx";
-import { ApprovalsPage } from "./pages/approvals-page.tsx";
-import { AuditPage } from "./pages/audit-page.tsx";
 import { FindPage } from "./pages/find-page.tsx";
 import { FreezePage } from "./pages/freeze-page.tsx";
 import { MoneyPage } from "./money/money-page.tsx";
@@ -40,10 +38,10 @@ const VIEWS: Readonly<Record<string, ViewComponent>> = {
   "accounts/": StatementPage,
   federation: loadPage("FederationPage"),
   "federation/": loadPage("PeerPage"),
-  approvals: ApprovalsPage,
+  approvals: loadPage("ApprovalsPage"),
   disputes: loadPage("DisputesPage"),
   log: loadPage("LogPage"),
-  audit: AuditPage,
+  audit: loadPage("AuditPage"),
   freeze: FreezePage,
   processes: loadPage("ProcessesPage"),
   sessions: loadPage("SessionsPage"),

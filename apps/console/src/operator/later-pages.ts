@@ -1,4 +1,6 @@
 /** The pages that are opened less often, which the console loads together with the first of them. */
+export { ApprovalsPage } from "./pages/approvals-page.tsx";
+export { AuditPage } from "./pages/audit-page.tsx";
 export { DisputesPage } from "./pages/disputes-page.tsx";
 export { FederationPage } from "./federation/federation-page.tsx";
 export { LogPage } from "./pages/log-page.tsx";

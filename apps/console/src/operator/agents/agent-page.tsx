@@ -11,27 +11,20 @@ import {
 import { ViewTitle } from "../../shared/components/view-title.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import { showCount } from "../../shared/format/show-text.ts";
-import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { useAnswer, useLoaded } from "../../shared/relay/use-answer.ts";
 import { formatHashRoute } from "../../shared/routing/hash-route.ts";
 import { AccountLink, StateWord } from "../places.tsx";
 import { AgentDevices } from "./agent-devices.tsx";
 import { AgentAudit, AgentCredentials, AgentTrust, AgentTrustReceived } from "./agent-records.tsx";
+import { findAgent, type ListedAgent } from "./find-agent.ts";
 import { OnlineBox } from "./online-box.tsx";
 import { VisibilityBox } from "./visibility-box.tsx";
-
-type Summary = BodyOf<"listAllAgents">["agents"][number];
 
 /** One agent: whether it is all right, and everything that the relay knows of it. */
 export function AgentPage({ id }: { id: string }) {
   const { relay } = usePageContext();
-  const load = useCallback(async () => {
-    const answer = await relay.call("listAllAgents", { query: { q: id, limit: 10 } });
-    if (!answer.ok) return answer;
-    const found = answer.body.agents.find(({ agent_id }) => agent_id === id);
-    return { ok: true as const, body: found ?? null };
-  }, [relay, id]);
+  const load = useCallback(() => findAgent(relay, id), [relay, id]);
   const answer = useLoaded(load, { on: ["agent.", "device.", "task."], about: id });
   return (
     <>
@@ -52,7 +45,7 @@ export function AgentPage({ id }: { id: string }) {
   );
 }
 
-function KnownAgent({ summary }: { summary: Summary }) {
+function KnownAgent({ summary }: { summary: ListedAgent }) {
   const { agent_id, state } = summary;
   return (
     <>
@@ -82,7 +75,7 @@ function KnownAgent({ summary }: { summary: Summary }) {
 const describeOnline = (sockets: number) =>
   sockets === 0 ? "online without a socket" : `online with ${showCount(sockets, "socket")}`;
 
-function AgentFacts({ summary }: { summary: Summary }) {
+function AgentFacts({ summary }: { summary: ListedAgent }) {
   const { agent_id, name, state, online, sockets, open_tasks, failed_24h, balance } = summary;
   const { unreachable_at } = summary;
   return (
@@ -111,7 +104,7 @@ function AgentFacts({ summary }: { summary: Summary }) {
           ["last seen", <TimeText key="l" at={summary.last_seen_at} />],
           [
             "open tasks",
-            <a key="o" href={formatHashRoute(["tasks"], { agent: agent_id, state: "claimed" })}>
+            <a key="o" href={formatHashRoute(["tasks"], { agent: agent_id })}>
               {open_tasks}
             </a>,
           ],

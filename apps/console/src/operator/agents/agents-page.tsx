@@ -3,6 +3,7 @@ import { PageTable, type TableColumn } from "../../shared/components/page-table.
 import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
+import { showCount } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
@@ -21,7 +22,7 @@ const columns: readonly TableColumn<Listed>[] = [
   {
     title: "online",
     cell: ({ online, sockets }) =>
-      online ? <span class="good">online, {sockets} sockets</span> : "offline",
+      online ? <span class="good">online, {showCount(sockets, "socket")}</span> : "offline",
   },
   {
     title: "capabilities",
@@ -99,7 +100,11 @@ function AgentList({ filter }: { filter: Readonly<Record<string, string>> }) {
       loadPage={loadPage}
       rules={{ on: ["agent.", "key."] }}
       rowKey={({ agent_id }) => agent_id}
-      empty="No agent is like that."
+      empty={
+        filter["state"] === undefined && filter["q"] === undefined
+          ? "No agent has joined yet. An agent joins by its first call, without your help."
+          : "No agent matches these filters."
+      }
       tone={({ state }) => (state === "revoked" ? "bad" : undefined)}
     />
   );

@@ -5,6 +5,7 @@ import { parseNumber } from "../../shared/format/parse-number.ts";
 import { refuseLocally } from "../../shared/relay/refuse-locally.ts";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
+import { findAgent } from "../agents/find-agent.ts";
 
 /** Credits an account. An id that no agent has is refused once, and credited if it is given again. */
 export function DepositButton({ agentId }: { agentId?: string }) {
@@ -12,9 +13,9 @@ export function DepositButton({ agentId }: { agentId?: string }) {
   const doubted = useRef<string | undefined>(undefined);
   /** Returns why the account is not credited at once: no agent has its id, or the relay does not say so. */
   const findDoubt = async (id: string) => {
-    const answer = await relay.call("listAllAgents", { query: { q: id, limit: 10 } });
+    const answer = await findAgent(relay, id);
     if (!answer.ok) return answer;
-    if (answer.body.agents.some(({ agent_id }) => agent_id === id)) return undefined;
+    if (answer.body !== null) return undefined;
     return refuseLocally(
       `No agent has the id ${id}. Press Deposit again to credit it nevertheless`,
     );

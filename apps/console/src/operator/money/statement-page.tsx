@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useCallback, useMemo } from "preact/hooks";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { LineChart } from "../../shared/components/line-chart.tsx";
 import { PageTable } from "../../shared/components/page-table.tsx";
@@ -7,9 +7,12 @@ import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx"
 import { ViewTitle } from "../../shared/components/view-title.tsx";
 import { formatCsv } from "../../shared/format/format-csv.ts";
 import { showMoney } from "../../shared/format/show-amount.ts";
+import { showCount } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
-import { useAnswer } from "../../shared/relay/use-answer.ts";
+import { usePageContext } from "../../shared/relay/page-context.ts";
+import { useAnswer, useLoaded } from "../../shared/relay/use-answer.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
+import { findAgent } from "../agents/find-agent.ts";
 import { AgentLink } from "../places.tsx";
 import { DepositButton } from "./deposit-button.tsx";
 
@@ -29,15 +32,15 @@ export function StatementPage({ id }: { id: string }) {
       <ViewTitle title="Account" id={id}>
         <DepositButton agentId={id} />
       </ViewTitle>
-      <p>
-        The account of agent <AgentLink id={id} />.
-      </p>
       <AnswerView answer={balance}>
         {(body) => (
-          <p>
-            {showMoney(body.balance)} now, {showMoney(body.pending_allocations)} held,{" "}
-            {showMoney(body.pending_withdrawals)} to be paid out.
-          </p>
+          <>
+            <AccountOwner id={id} hasMoved={body.transactions.length > 0} />
+            <p>
+              {showMoney(body.balance)} now, {showMoney(body.pending_allocations)} held,{" "}
+              {showMoney(body.pending_withdrawals)} to be paid out.
+            </p>
+          </>
         )}
       </AnswerView>
       {/* A statement that is too long is refused, and must not hide the movements. */}
@@ -46,6 +49,32 @@ export function StatementPage({ id }: { id: string }) {
       </AnswerView>
       <Movements id={id} />
     </>
+  );
+}
+
+/** A mistyped id must not look like the account of an agent to which nothing happened. */
+function AccountOwner({ id, hasMoved }: { id: string; hasMoved: boolean }) {
+  const { relay } = usePageContext();
+  const load = useCallback(() => findAgent(relay, id), [relay, id]);
+  const answer = useLoaded(load, { on: ["agent."], about: id });
+  return (
+    <AnswerView answer={answer}>
+      {(agent) =>
+        agent !== null ? (
+          <p>
+            The account of agent <AgentLink id={id} />.
+          </p>
+        ) : (
+          <p class="doubt">
+            {id.startsWith("x402:")
+              ? "The account of a wallet, which no agent has."
+              : hasMoved
+                ? "No agent has this id yet. The agent that binds it owns this money."
+                : "No agent has this id, and nothing was ever booked for it."}
+          </p>
+        )
+      }
+    </AnswerView>
   );
 }
 
@@ -67,7 +96,7 @@ function StatementChart({ statement }: { statement: Statement }) {
     <>
       <p>
         {showMoney(opening_balance)} at the start, {showMoney(closing_balance)} at the end of{" "}
-        {transactions.length} movements.{" "}
+        {showCount(transactions.length, "movement")}.{" "}
         <button type="button" class="small" onClick={save}>
           Save as CSV
         </button>

@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import type { SeriesMetric } from "@agent/wire";
 import { Sparkline } from "../../shared/components/sparkline.tsx";
 import { showMoney, sumMoney } from "../../shared/format/show-amount.ts";
+import { showCount } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useNow } from "../../shared/relay/page-context.ts";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
@@ -56,7 +57,7 @@ export function FigureTiles({ overview }: { overview: BodyOf<"getOverview"> }) {
           {agents.online} of {agents.registered}
         </strong>
         <small>
-          {sockets} sockets, {agents.bound} known
+          {showCount(sockets, "socket")}, {agents.bound} known
         </small>
         <Sparkline values={online} label="Agents online, one hour" />
       </li>

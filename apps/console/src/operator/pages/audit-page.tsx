@@ -1,12 +1,14 @@
 import { PageTable } from "../../shared/components/page-table.tsx";
 import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
+import { showCount } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { formatHashRoute } from "../../shared/routing/hash-route.ts";
 import { useOverview } from "../console-overview.ts";
 import { AgentLink } from "../places.tsx";
+import { findSubject } from "./find-subject.ts";
 import { readField } from "../../shared/format/read-field.ts";
 
 type Entry = BodyOf<"listOperatorAudit">["entries"][number];
@@ -46,7 +48,10 @@ export function AuditPage() {
           },
           {
             title: "about",
-            cell: ({ agent_id }) => (agent_id === null ? "the relay" : <AgentLink id={agent_id} />),
+            cell: (entry) => {
+              const agentId = findSubject(entry);
+              return agentId === undefined ? "the relay" : <AgentLink id={agentId} />;
+            },
           },
           {
             title: "with",
@@ -115,7 +120,8 @@ function LateJobs() {
     <ul class="checks">
       {late.map(({ job, failures, age_ms }) => (
         <li key={job} class="fails">
-          ✗ The job <b>{job}</b> last ended {Math.round(age_ms / 1_000)} s ago, {failures} failures.
+          ✗ The job <b>{job}</b> last ended {Math.round(age_ms / 1_000)} s ago,{" "}
+          {showCount(failures, "failure")}.
         </li>
       ))}
     </ul>

@@ -6,6 +6,7 @@ import { showMoney } from "../../shared/format/show-amount.ts";
 import { showCount, showText } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
+import { formatHashRoute } from "../../shared/routing/hash-route.ts";
 import { useOverview } from "../console-overview.ts";
 
 /** Whether the relay accepts writes, why not, and the button that changes it. */
@@ -32,6 +33,10 @@ interface BoxProps {
   readonly onDone: () => void;
 }
 
+/** A withdrawal that was paid after the backup still waits in it. */
+const RESTORED =
+  " You have compared what the backup lacks: a withdrawal that you paid since then must not be paid again.";
+
 function FrozenBox({ overview: { freeze, open }, onDone }: BoxProps) {
   const { relay } = usePageContext();
   return (
@@ -46,14 +51,24 @@ function FrozenBox({ overview: { freeze, open }, onDone }: BoxProps) {
         task is submitted, claimed or paid, and none expires. {open.count} open{" "}
         {open.count === 1 ? "task waits" : "tasks wait"}.
       </p>
+      {freeze.restored && (
+        <p>
+          The database was restored from a backup, which lacks every payment since it was made.
+          Compare the <a href={formatHashRoute(["money", "withdrawals"])}>waiting withdrawals</a>{" "}
+          with your bank and the positions of the{" "}
+          <a href={formatHashRoute(["federation"])}>peers</a> with their operators first.
+        </p>
+      )}
       <ActButton
         label="Unfreeze"
         onDone={onDone}
         question={{
           verb: "Unfreeze",
           title: "Accept writes again",
-          consequence: `Agents may submit and be paid at once. The frozen time is added to the deadline of ${open.count} open tasks.`,
-          run: ({ extras }) => relay.call("unfreeze", { body: {} }, extras),
+          consequence: `Agents may submit and be paid at once. The frozen time is added to the deadline of ${showCount(open.count, "open task")}.${freeze.restored ? RESTORED : ""}`,
+          ...(freeze.restored && { typedWord: "restored" }),
+          run: ({ extras }) =>
+            relay.call("unfreeze", { body: { restored: freeze.restored } }, extras),
           describe: () => "The relay accepts writes again.",
         }}
       />

@@ -151,7 +151,11 @@ function TaskList({ filter }: { filter: Readonly<Record<string, string>> }) {
         loadPage={loadPage}
         rules={{ version }}
         rowKey={({ task_id }) => task_id}
-        empty="No task is like that."
+        empty={
+          Object.keys(filter).length === 0
+            ? "No task was submitted yet."
+            : "No task matches these filters."
+        }
         tone={({ reason }) => (reason === null ? undefined : "bad")}
       />
     </>
