@@ -2,8 +2,8 @@ import type { CallRefusal } from "@agent/client";
 import type { Code } from "@agent/wire";
 
 /**
- * The result of a look-up at the relay. `unavailable`: the relay was not asked, or gave no final
- * answer, so nothing final may follow from it.
+ * The result of a lookup at the relay. `unavailable`: the relay was not asked or gave no final answer, so
+ * nothing final may be concluded from it.
  */
 export type Lookup<T> =
   | { readonly status: "found"; readonly value: T }
@@ -12,7 +12,7 @@ export type Lookup<T> =
 
 export interface UnavailableLookup {
   readonly status: "unavailable";
-  /** The time after which the look-up may succeed. */
+  /** The time after which the lookup may succeed. */
   readonly retryAfterSeconds: number;
 }
 

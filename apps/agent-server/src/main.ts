@@ -43,7 +43,7 @@ async function main(): Promise<number | undefined> {
   const versionFault = checkNodeVersion(process.versions.node);
   if (versionFault !== undefined) return fail([versionFault]);
 
-  // After a typing error the faults of the configuration would hide the one that matters.
+  // After a typing error, configuration errors would hide the one that matters.
   if (faults.length > 0) return fail([...faults, "try agent-server --help"]);
   if (flags.init !== undefined) return runInit(flags.init, flags);
 

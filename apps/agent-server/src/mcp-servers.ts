@@ -140,7 +140,7 @@ export function formatRequestKey(sessionId: string, requestId: string | number):
   return `${sessionId} ${JSON.stringify(requestId)}`;
 }
 
-/** Names the requests of one server object, by a random name if its connection has no session id. */
+/** Identifies the requests of one server object, by a random name if its connection has no session id. */
 function createRequestNames({ randomBytes }: Pick<Runtime, "randomBytes">) {
   let connectionId: string | undefined;
   return ({ sessionId, mcpReq }: BaseContext): string => {

@@ -158,7 +158,7 @@ export async function openRelay(
   };
 }
 
-/** Opens the database, unless it is a restored copy that the relay was not told of. */
+/** Opens the database, unless it is a restored copy that the operator has not declared. */
 async function openOwnDatabase(
   { config, runtime }: Pick<Services, "config" | "runtime">,
   openDatabase: typeof openStorage,

@@ -8,8 +8,8 @@ export interface Runtime {
   /** The clock behind `now`; without it every value of `now` is trusted. */
   readonly clock?: RelayClock;
   /**
-   * Milliseconds at the machine's own pace, by which a process knows that others may count it as dead;
-   * without it the process never does.
+   * A monotonic time in ms, from which a process knows that others may consider it dead; without it the
+   * process never does.
    */
   readonly monotonic?: () => number;
   readonly randomBytes: (length: number) => Uint8Array;

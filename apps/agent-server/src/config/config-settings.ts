@@ -65,7 +65,7 @@ const hostName = v.pipe(
 
 const RANGES_RULE = "must be IP addresses or CIDR ranges, separated by commas";
 
-/** A variable is one text, so that an empty entry is a fault in it, as it is in that of a relay. */
+/** A variable is one text, so an empty entry is an error in it, as in the relay's variables. */
 const addressRanges = v.pipe(
   v.union(
     [
@@ -96,8 +96,8 @@ const approver = v.strictObject(
 );
 
 /**
- * Agents that approve calls in the owner's place, and the number that must approve; all by default.
- * `show_arguments` tells them, and the relay, the arguments of the calls.
+ * Agents that approve calls instead of the owner, and the number that must approve; all by default.
+ * `show_arguments` shows them, and the relay, the arguments of the calls.
  */
 const quorum = v.pipe(
   strictSettings({

@@ -35,7 +35,7 @@ export interface Config {
   readonly quorum: ConfiguredQuorum | undefined;
   /** Absolute path; absent: audit records go to the ordinary log. */
   readonly auditLog: string | undefined;
-  /** Runs tools on the prompt as it is, even if a model is configured. */
+  /** Runs tools on the unchanged prompt, even if a model is configured. */
   readonly direct: boolean;
   readonly llm: ModelEndpoint | undefined;
   readonly memory: {

@@ -26,7 +26,7 @@ export interface Flags {
   readonly init?: string;
   /** Whether to show the changed tools of the wrapped servers and confirm them. */
   readonly confirmTools: boolean;
-  /** The task of which the owner contests the rejection, and why. */
+  /** The task whose rejection the owner contests, and the reason. */
   readonly contest?: { readonly taskId: string; readonly reason: string };
   /** Whether to replace the agent's key, and the reason that the relay shows. */
   readonly rotateKey?: { readonly reason: string | undefined };

@@ -49,7 +49,7 @@ function signEnd(
   { outcome, toolsUsed, nested, completedAt }: TaskEnd,
   { identity, deviceId }: ReceiptSigner,
 ): ExecutionReceipt {
-  // A lone surrogate has no UTF-8 form, so neither a hash nor a signature.
+  // A lone surrogate has no UTF-8 form, so it can be neither hashed nor signed.
   const result = outcome.result.toWellFormed();
   return signReceipt(
     {
@@ -74,9 +74,9 @@ function signEnd(
 }
 
 /**
- * Returns the start that the receipt states: the submission, or the begin of the work, or the end. A task
- * may wait or take longer than a receipt may span, and the clock may jump meanwhile; a relay refuses such a
- * receipt for ever, and the work would stay unpaid.
+ * Returns the start that the receipt states: the submission, otherwise the start of the work, otherwise the
+ * end. A task may wait or take longer than a receipt's time span may be, and the clock may jump in the
+ * meantime; a relay refuses such a receipt permanently, and the work would stay unpaid.
  */
 function getReceiptStart({ submittedAt, startedAt }: StartedTask, completedAt: number): number {
   const isAllowed = (start: number) =>

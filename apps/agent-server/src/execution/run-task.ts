@@ -107,7 +107,7 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
       });
       return runExecutor(task, toolbox, signal);
     });
-    // Withdrawn work has no result that a receipt could state.
+    // Withdrawn work has no result for a receipt.
     if (!timed.ok && cancel?.reason instanceof WorkWithdrawn) throw cancel.reason;
     const outcome = timed.ok ? timed.value : buildStoppedOutcome(timed.reason, ms);
     return sign(task, outcome, { used: [...used], nested, timeline });

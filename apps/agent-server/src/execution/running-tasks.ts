@@ -11,7 +11,7 @@ import { WorkPostponed } from "./work-postponed.ts";
 import type { WorkTask } from "./task.ts";
 import type { NewWork } from "./work.ts";
 
-/** The tasks that run at the moment; each can be stopped. */
+/** The tasks in progress, each of which can be stopped. */
 export interface RunningTasks {
   /**
    * Runs the work within its delegation scope; aborting `signal` cancels it. Rejects with

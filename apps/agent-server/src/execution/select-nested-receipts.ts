@@ -2,10 +2,10 @@ import { canonicalize, unlessMalformed } from "@agent/crypto";
 import { flattenChain, RECEIPT_LIMITS, type ExecutionReceipt } from "@agent/receipts";
 
 /**
- * Returns the receipts of subcontractors that the agent's own can nest in at most `maxBytes`. One that is
- * valid alone may be too deep or too large for that, or nest too many others, and must not cost this agent
- * its pay. Those with the fewest receipts inside and the smallest come first, so that one subcontractor
- * cannot displace the receipts of the others.
+ * Returns the receipts of subcontractors that the agent's own receipt can nest in at most `maxBytes`. A
+ * valid receipt may be too deep, too large or nest too many others for this, and must not cost the agent
+ * its pay. Receipts with the fewest nested ones and then the smallest come first, so that one subcontractor
+ * cannot displace the others.
  */
 export function selectNestedReceipts(
   receipts: readonly ExecutionReceipt[],

@@ -14,7 +14,7 @@ export interface SignedWork {
   readonly dueAt?: number;
 }
 
-/** The parts of an execution that are signed beside its outcome; a refused task has none of them. */
+/** The parts of an execution that are signed besides its outcome; a refused task has none. */
 export interface Execution {
   readonly used?: readonly string[];
   readonly nested?: readonly ExecutionReceipt[];

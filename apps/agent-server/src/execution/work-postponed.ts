@@ -1,5 +1,5 @@
 /**
- * Thrown instead of a receipt when work cannot be decided about at the moment, and nothing of it was
- * done: a receipt would be final, and the same work may be offered again.
+ * Thrown instead of returning a receipt if work cannot be decided now and nothing was done: a receipt would
+ * be final, but the same work may be offered again.
  */
 export class WorkPostponed extends Error {}

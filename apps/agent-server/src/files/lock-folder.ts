@@ -21,7 +21,7 @@ export async function lockFolder(path: string, pid: number): Promise<FolderLock>
   const pidPath = join(path, "agent.pid");
   // SQLite would create a file that others can read.
   closeSync(openSync(lockPath, "a", 0o600));
-  // Of two that start at the same moment each can meet the other one's attempt, so both wait a little.
+  // If two start at the same time, each can meet the other one's attempt, so both wait a little.
   const lockDatabase = new Sqlite(lockPath, { timeout: 300 });
   try {
     lockDatabase.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");

@@ -21,7 +21,7 @@ export function createUsageCounter(): UsageCounter {
   return {
     countToolCalls: (callTool) => async (name, args, context, onRun) => {
       const answer = await callTool(name, args, context, onRun);
-      // A call that was refused before it ran is no sign of the tool's quality.
+      // A call that was refused before it ran says nothing about the tool's quality.
       if (answer.ok || answer.kind === "failed" || answer.kind === "aborted") {
         used.add(name);
         toolCalls.record(answer.ok);

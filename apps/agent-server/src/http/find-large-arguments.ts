@@ -1,4 +1,4 @@
-/** The end of a message, in which the members behind its arguments are looked for. */
+/** The end of a message, where the members after its arguments are searched for. */
 const MAX_TAIL_BYTES = 16_384;
 /** Most texts are shorter, and for them a native search would cost more. */
 const SHORT_TEXT = 16;

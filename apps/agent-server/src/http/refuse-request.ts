@@ -4,7 +4,7 @@ import { createRefusalResponse, type HttpCode } from "./refusals.ts";
 
 /** The origin of a request, and the variables that its handlers share. */
 export interface HttpEnv {
-  /** A request that came over no socket has no origin. */
+  /** A request without a socket has no origin. */
   Bindings: { incoming?: { socket: { remoteAddress?: string | undefined } } };
   Variables: { requestId: string; caller: Caller };
 }

@@ -30,7 +30,7 @@ export interface IdentityOptions {
 
 interface LoadedIdentity {
   readonly identity: Identity;
-  /** Whether a key that was stored as it is has been sealed with the passphrase. */
+  /** Whether a key that was stored in plain form has been sealed with the passphrase. */
   readonly isNewlySealed: boolean;
 }
 

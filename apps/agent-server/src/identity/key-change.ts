@@ -29,8 +29,8 @@ type BegunChange = { readonly ok: true; readonly change: KeyChange } | Fault;
 type Fault = { readonly ok: false; readonly fault: string };
 
 /**
- * Begins to change the key of a data folder, or goes on with a change that was interrupted: then the new
- * key is the same, because the relay may know it already. Refused without a stored identity.
+ * Begins to change the key of a data folder, or continues an interrupted change: the new key is then the
+ * same, because the relay may already know it. Refused without a stored identity.
  */
 export async function beginKeyChange(
   { dataDir, passphrase }: KeyFolder,

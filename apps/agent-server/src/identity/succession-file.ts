@@ -11,8 +11,8 @@ function successionFilePath(dataDir: string): string {
 }
 
 /**
- * Loads the records by which each key of the agent named the next one up to this key, oldest first. A relay
- * that knows only a former key, for example from a restored backup, needs them to know this one.
+ * Loads the succession records up to this key, oldest first. A relay that knows only a former key, for
+ * example from a restored backup, needs them to accept this one.
  */
 export async function loadSuccession(
   dataDir: string,

@@ -4,7 +4,7 @@ import type { Embedder } from "./embedder.ts";
 import { createEndpointEmbedder } from "./endpoint-embedder.ts";
 import { hashedNgramEmbedder } from "./hashed-ngram-embedder.ts";
 
-/** Returns the configured endpoint's embedder, else the built-in one. */
+/** Returns the configured endpoint's embedder, otherwise the built-in one. */
 export function chooseEmbedder(endpoint: ModelEndpoint | undefined, runtime: Runtime): Embedder {
   return endpoint === undefined
     ? hashedNgramEmbedder

@@ -5,7 +5,7 @@ export type EmbedAnswer =
 
 /** Turns texts into vectors whose angle measures how similar the texts are. */
 export interface Embedder {
-  /** Changes whenever older vectors are no longer comparable. */
+  /** Identifies the embedding; it changes whenever older vectors are no longer comparable. */
   readonly id: string;
   /** The lowest cosine of two related texts. */
   readonly relatedThreshold: number;

@@ -137,7 +137,7 @@ function fromRow<T extends EmbeddingBytes>(
   return { ...row, embedding: toVector(row.embedding) };
 }
 
-/** Returns a view when the bytes are aligned for floats, else a copy. */
+/** Returns a view if the bytes are aligned for floats, otherwise a copy. */
 function toVector(bytes: Uint8Array): Float32Array {
   const { buffer, byteOffset, byteLength } =
     bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);

@@ -43,8 +43,8 @@ interface OfferInput {
 }
 
 /**
- * Decides the tools of each capability: those of the setting, else those that the listing names,
- * else the agent's own. A wrapped server's tools are offered only if named, because their owner
+ * Determines the tools of each capability: those of the setting, otherwise those that the listing names,
+ * otherwise the agent's own. A wrapped server's tools are offered only if named, because their owner
  * configured them for the agent's own use.
  */
 export function decideOffer(input: OfferInput): OfferResult {

@@ -36,10 +36,7 @@ export type ApprovalResult =
 
 export type ApprovalAnswer =
   | ApprovalResult
-  /**
-   * The call is refused, or cannot be decided about at the moment, so that it may be repeated;
-   * `reason` ends with a code.
-   */
+  /** The call is refused, or cannot be decided now and may be repeated; `reason` ends with a code. */
   | {
       readonly status: "refused" | "unavailable";
       readonly reason: string;
@@ -82,8 +79,8 @@ export function buildApprovalKey({ holder, tool, argsHash }: ApprovalRequest): s
 }
 
 /**
- * Only an approval that was given is kept for its call: a denied one says no more than that the call
- * must be asked about, and one that waits can be asked for again.
+ * Only a granted approval is kept for its call: after a denial the call must simply be asked about again,
+ * and a pending request can be made again.
  */
 const USES = { pending: "held", approved: "kept", denied: "spare" } as const satisfies {
   readonly [Status in Approval["status"]]: Place["use"];

@@ -11,7 +11,7 @@ export interface GuardedCall extends ToolCall {
   readonly args: JsonObject;
   /** SHA-256 of the canonical JSON of `args`, lower-case hex. */
   readonly argsHash: string;
-  /** The reason why the tool refuses all calls at the moment. */
+  /** The reason why the tool currently refuses all calls. */
   readonly refusal?: string | undefined;
   /** Aborts the wait for an approval. */
   readonly signal?: AbortSignal | undefined;
@@ -20,7 +20,7 @@ export interface GuardedCall extends ToolCall {
 export type GuardResult =
   /** `recordCompletion` records the result of the call. */
   | { readonly ok: true; readonly recordCompletion: (ok: boolean) => void }
-  /** `unavailable`: the call cannot be decided about at the moment. */
+  /** `unavailable`: the call cannot be decided now. */
   | { readonly ok: false; readonly kind: "denied" | "unavailable"; readonly message: string };
 
 /** Decides about every tool call before it runs. */

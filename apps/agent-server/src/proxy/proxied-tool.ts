@@ -14,7 +14,7 @@ import { getToolShape, type ToolShape } from "./confirmed-tools.ts";
 import type { Connection } from "./connection.ts";
 import type { ServerTools } from "./server-tools.ts";
 
-/** The server was connected again during a call, and its tool is not the one that the owner confirmed. */
+/** The server was reconnected during a call, and its tool is not the one that the owner confirmed. */
 class ToolChangedError extends Error {}
 
 /** A call ends by its signal; the library's own limit must only exceed that of any task. */

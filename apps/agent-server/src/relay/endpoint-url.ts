@@ -1,5 +1,5 @@
 /**
- * Builds the agent's MCP URL: below the public URL if there is one, else the listening address,
+ * Builds the agent's MCP URL from the public URL if there is one, otherwise from the listening address,
  * which other programs on this machine can use.
  */
 export function buildEndpointUrl(

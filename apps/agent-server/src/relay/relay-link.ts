@@ -167,8 +167,8 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
 }
 
 /**
- * Fetches the tasks and the rejections that the socket did not deliver. A ready socket delivers each task once: one
- * that this agent refused for the moment, or whose claim got no answer, is found here only.
+ * Fetches the tasks and the rejections that the socket did not deliver. A ready socket delivers each task
+ * once: a task that this agent postponed, or whose claim got no answer, is found only here.
  */
 async function fetchMissed(
   { identity: { agentId }, profile }: RelayLinkOptions,

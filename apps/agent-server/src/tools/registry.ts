@@ -10,7 +10,7 @@ export interface RegisteredTool {
   readonly origin?: string;
   /** May change while the agent runs if the tool belongs to a wrapped server. */
   readonly definition: ToolDefinition;
-  /** Returns the reason why the tool refuses all calls at the moment. */
+  /** Returns the reason why the tool currently refuses all calls. */
   getRefusal?(): string | undefined;
   check(args: unknown): CheckedArguments;
   handler(args: JsonObject, context: ToolContext): Promise<ToolAnswer> | ToolAnswer;

@@ -40,7 +40,7 @@ export async function agentCard(
   const listing = parseListing(row?.body);
   const capabilities = listOfferedCapabilities(agent, row);
   const pricing = listing?.pricing ?? [];
-  // The card shows the most that this caller is charged unless its message names a budget.
+  // The card shows the maximum price for this caller, unless its message names a budget.
   shownOffers.record(context, agentId, { capabilities, pricing });
   const { name, description } = JSON.parse(agent.metadata) as Partial<Record<string, string>>;
   const path = `/a2a/${encodeURIComponent(agentId)}`;
@@ -137,7 +137,7 @@ function toCacheHeaders({ server }: CardDependencies["config"]) {
   return server.baseUrl === undefined ? { headers: { "cache-control": "no-store" } } : {};
 }
 
-/** Without a configured address, the one that the caller used stands in for it. */
+/** Used if no address is configured: the one that the caller used. */
 function resolveBaseUrl(config: CardDependencies["config"], headers: Headers): string {
   return config.server.baseUrl ?? `http://${headers.get("host") ?? "localhost"}`;
 }

@@ -46,8 +46,8 @@ export function isUnfinished({ task }: TaskSnapshot): boolean {
 }
 
 /**
- * Streams the task as it is, then its events, and null as a keep-alive. Artifacts come before the
- * end that they belong to, and expiry is a refusal.
+ * Streams the current task, then its events, with null as a keep-alive. Artifacts come before the end that
+ * they belong to, and expiry is a refusal.
  */
 export async function* streamTask(
   services: Services,

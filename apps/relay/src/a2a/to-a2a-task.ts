@@ -66,7 +66,7 @@ const statusByEvent = {
   cancelled: "cancelled",
 } as const satisfies Record<Exclude<TaskEvent["type"], "expired">, TaskStatus>;
 
-/** Converts an event to a status update; an expired task no longer exists and has none. */
+/** Converts an event to a status update; undefined for an expired task, which no longer exists. */
 export function toStatusUpdate(
   event: TaskEvent & { readonly type: keyof typeof statusByEvent },
 ): Record<string, unknown> {

@@ -97,7 +97,7 @@ function formatProcessCheck(processes: Services["processes"], hints: Hints) {
   };
 }
 
-/** Reports a log that signs no head. The relay stays ready, because delegations go on. */
+/** Reports a log that signs no head. The relay stays ready, because delegations continue to work. */
 function formatLogCheck(relayLog: Services["relayLog"]) {
   const held = relayLog.holdReason();
   const detail = relayLog.isOn ? "signs heads" : "off";

@@ -30,7 +30,7 @@ export interface Freezer {
   readonly incarnation: number;
   /** Returns undefined while the relay is not frozen. */
   frozen(): FreezeState | undefined;
-  /** The time by which tasks expire. It stops while the relay is frozen. */
+  /** The clock that tasks expire by. It stops while the relay is frozen. */
   readonly taskTime: () => number;
   /** Returns the start of the relay or the end of its last freeze. */
   readonly runningSince: () => number;
@@ -92,7 +92,7 @@ export async function loadFreezer(
     async unfreeze() {
       await storage.transaction((tx) => endFreeze(tx, { incarnation, now: now() }));
       runningSince = now();
-      // Damage that was found meanwhile keeps the relay frozen.
+      // Damage found in the meantime keeps the relay frozen.
       if (current?.damaged !== true) current = undefined;
     },
     writeAlways: (work, isolation) =>

@@ -92,7 +92,7 @@ export function systemHandlers(services: Services, isDraining: () => boolean): S
       await freezer.unfreeze();
       services.jobMonitor.resetAges();
       log.info("relay.unfrozen", {});
-      // Devices were not offered the tasks that became due meanwhile.
+      // Devices were not offered tasks that became due in the meantime.
       void router.retryAllPending();
       return { status: 200, body: { frozen: false, reason: null, since: null } };
     },

@@ -7,7 +7,7 @@ import { insertAuditEntry, setAuditResult } from "./store.ts";
 /** The key of the operator's actions among the entries of agents, whose ids are UUIDs. */
 export const OPERATOR_ENTRIES = "operator";
 
-/** An act of the operator or of one of its console sessions. */
+/** An action of the operator or of one of its console sessions. */
 export interface OperatorAct {
   /** The name of the token or the session. */
   readonly actor: string;
@@ -20,7 +20,7 @@ export interface OperatorAct {
 const MAX_DETAIL_CHARACTERS = 1_000;
 const redact = createRedactor([]);
 
-/** Records an act in the transaction that makes it. */
+/** Records an action in the transaction that performs it. */
 export function insertOperatorAct(
   tx: Tx,
   now: number,
@@ -62,7 +62,7 @@ export async function recordOperatorAct<Answer extends object>(
     await freezer
       .writeAlways((tx) => setAuditResult(tx, answered))
       .catch((error: unknown) => {
-        // The act has happened, so its answer must not be lost.
+        // The action has taken effect, so its answer must not be lost.
         log.error("operator.result_not_recorded", { action: act.action, error: String(error) });
       });
   };

@@ -29,7 +29,7 @@ const resultUpdate = compile<Pick<AuditEntryRow, "agent_id" | "sequence" | "resu
     .where("result", "is", null),
 );
 
-/** Adds the answer to an act, once. */
+/** Adds the answer to an action, once. */
 export async function setAuditResult(
   tx: Tx,
   answered: Pick<AuditEntryRow, "agent_id" | "sequence" | "result">,

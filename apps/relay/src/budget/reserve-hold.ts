@@ -26,7 +26,7 @@ export interface HoldRequest {
   readonly arbitration?: ArbitrationRate | undefined;
 }
 
-/** Computes the least amount that a hold must have, in micro-units. */
+/** Computes the minimum amount that a hold must have, in micro-units. */
 export function computeLeastHold({
   charge,
   arbitration,

@@ -27,7 +27,7 @@ const accountToMove = inRowForm(
   { kind: "find", table: KEYED_TABLES.accounts },
 );
 
-/** Finds an account that this transaction moves, and keeps others from moving it meanwhile. */
+/** Finds an account that this transaction moves money of, and locks it against other transactions. */
 export function findAccountToMove(tx: Tx, account: string): Promise<AccountRow | undefined> {
   return tx.get(accountToMove, { account });
 }

@@ -69,7 +69,7 @@ export interface CommandOutput {
   /** Printed by `--json`. */
   readonly body: unknown;
   readonly blocks: readonly Block[];
-  /** Printed as it is, whatever the options; for exports. */
+  /** Printed unchanged, whatever the options are; for exports. */
   readonly raw?: string;
   /** False makes the command end with 1 although the relay answered. */
   readonly isGood?: boolean;

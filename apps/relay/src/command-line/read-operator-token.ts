@@ -8,8 +8,8 @@ type TokenResult =
 const OTHERS = 0o077;
 
 /**
- * Reads the operator's token: from a file that only its owner may read, else from the environment. Of two
- * tokens the first is used.
+ * Reads the operator's token from a file that only its owner may read, or otherwise from the environment.
+ * Of two tokens the first is used.
  */
 export function readOperatorToken(
   file: string | undefined,

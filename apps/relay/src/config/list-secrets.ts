@@ -17,7 +17,7 @@ export function listSecrets(config: Config): readonly string[] {
   return [...secrets].filter((secret) => secret !== undefined);
 }
 
-/** Lists the password of an address as it is written there and as it is meant. */
+/** Lists the password of an address both as written there and decoded. */
 function listPasswords(address: string | undefined): readonly string[] {
   const { password = "" } = (address !== undefined && URL.parse(address)) || {};
   return password === "" ? [] : [password, decodeURIComponent(password)];

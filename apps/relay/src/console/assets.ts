@@ -4,7 +4,7 @@ import { extname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
-/** A file of the built pages, as it is sent. */
+/** A file of the built pages, in the form in which it is sent. */
 export interface Asset {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Absent where it is not smaller. */

@@ -11,7 +11,7 @@ import type { Asset, Assets } from "./assets.ts";
 import { buildHomePage } from "./home-page.ts";
 import { buildPageHeaders, type PageNeeds } from "./page-headers.ts";
 
-/** Answers GET requests for the pages; undefined for an address that is none of theirs. */
+/** Answers GET requests for the pages; undefined for any other address. */
 export type PageHandler = (request: Request, clientIp: string) => Response | undefined;
 
 /** The paths of the pages in the syntax of the router. */
@@ -45,7 +45,7 @@ const PAGE_FILES: Readonly<Record<string, string>> = {
   "/console/me": "console/me.html",
 };
 
-/** The pages that `AGENT_CONSOLE=verify` leaves out. */
+/** The pages that `AGENT_CONSOLE=verify` does not serve. */
 const OPTIONAL_PAGES = new Set(["log.html", "console.html", "console/me.html"]);
 
 export function createPageHandler(

@@ -4,7 +4,7 @@ import type { CredentialStatus } from "@agent/wire";
 import type { CredentialRow } from "../storage/tables/credentials.ts";
 import type { NewCredential } from "./store.ts";
 
-/** Returns the id of a credential: its own, else the hash of its JCS. */
+/** Returns the id of a credential: its own, or otherwise the hash of its JCS. */
 export function getCredentialId(credential: VerifiableCredential): string {
   return credential.id ?? `urn:sha256:${sha256Hex(canonicalize(credential))}`;
 }

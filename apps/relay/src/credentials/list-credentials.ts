@@ -6,7 +6,7 @@ import { listCredentialsByAgent } from "./store.ts";
 
 type ListCredentials = Operations["listCredentials"];
 
-/** Lists the credentials about an agent, newest first; 404 when there are none. */
+/** Lists the credentials about an agent, newest first; 404 if there are none. */
 export async function listCredentials(
   { storage }: Pick<Services, "storage">,
   agentId: string,

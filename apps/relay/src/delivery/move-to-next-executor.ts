@@ -53,7 +53,7 @@ async function findFirstInForce(
   attempts: readonly Attempt[],
 ): Promise<number> {
   for (const [at, { agent_id, via }] of attempts.entries()) {
-    // Only its own relay knows of another relay's agent.
+    // Only an agent's own relay knows about it.
     if (via !== undefined || !(await isRevokedAgent(storage.read, agent_id))) return at;
   }
   return -1;

@@ -22,8 +22,8 @@ export interface Router {
   /** Routes tasks again whose process may have ended before it routed them. */
   readonly rerouteWaiting: () => Promise<void>;
   /**
-   * Sends devices of this process the tasks that another process stored while it did not know of them, and
-   * so neither sent nor told this one of.
+   * Sends devices of this process the tasks that another process stored before it knew of these devices,
+   * and so neither sent nor announced.
    */
   readonly sendUnsent: () => Promise<void>;
   /** Sends a task to devices of this process, because another process has none. */

@@ -51,7 +51,7 @@ export async function takeDueTasks({ storage, runtime }: RouteServices): Promise
   return storage.transaction((tx) => takeWaitingTasks(tx, query));
 }
 
-/** Sends tasks to devices of this process, else routes them as if they were new. */
+/** Sends tasks to devices of this process, or otherwise routes them like new ones. */
 export function rerouteEach(services: RouteServices, tasks: readonly TaskId[]): Promise<void> {
   return runForEach(tasks, async (taskId) => {
     if (!(await sendHere(services, taskId))) await routePending(services, taskId);

@@ -15,7 +15,7 @@ import { createPendingPeers } from "./peering/pending-peers.ts";
 /** A signed time may be as far ahead as behind. */
 const SIGNATURE_LIFETIME_MS = 2 * FEDERATION_LIMITS.maxTimestampAgeMs;
 const QUERY_LIFETIME_MS = FEDERATION_LIMITS.queryLifetimeMs;
-/** More than the queries of a minute to the most peers that a relay may have. */
+/** More than the queries per minute to the maximum number of peers. */
 const MAX_QUERIES = 100_000;
 
 /** Returns undefined while federation is off. */

@@ -114,7 +114,7 @@ export function listPeerEvents(
   return read.all(peerEventPage, page);
 }
 
-// Only the oldest rows are looked at, because no index orders events by time.
+// Only the oldest rows are checked, because no index orders events by time.
 const eventPurge = compile<{ until: number; limit: number }>()(
   sql<never>`
     delete from relay_events where sequence in (

@@ -72,7 +72,7 @@ function createKnownToken(
   return { digest, looksSigned, caller, removal };
 }
 
-/** Sixteen digits tell tokens apart, and do not help to guess one that is as random as it should be. */
+/** Sixteen digits distinguish tokens, and do not help to guess one that is random enough. */
 function toTokenTag(digest: Buffer): string {
   return hash("sha256", digest, "hex").slice(0, 16);
 }

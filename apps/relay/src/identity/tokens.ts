@@ -8,7 +8,7 @@ import type { AgentCaller } from "./caller.ts";
 import { isRevokedToken } from "./spent-token-store.ts";
 import { isTokenInForce } from "./token-store.ts";
 
-/** The state of affairs by which a token is verified. */
+/** The data with which a token is verified. */
 export interface Verification {
   /** The time, in ms, at which it must not have expired; now, if absent. */
   readonly at?: number;
@@ -80,7 +80,7 @@ export function createTokenVerifier(options: VerifierOptions): TokenVerifier {
       if (cached !== undefined) {
         const { caller } = cached;
         if (!isFresh || (await isStillInForce(options.read, cached))) return { ok: true, caller };
-        // The verification says why.
+        // The verification states the reason.
         cache.delete(token);
       }
       const before = evicted.count();

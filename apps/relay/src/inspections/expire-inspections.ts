@@ -19,7 +19,7 @@ async function expireDueInspection(services: MoveServices, taskId: string): Prom
   const moved = await storage.transaction(async (tx) => {
     const row = await findInspectionToMove(tx, services, taskId);
     const now = runtime.now();
-    // A statement was taken meanwhile, or the deadline was moved.
+    // A statement was accepted in the meantime, or the deadline was moved.
     if (row === undefined || row.deadline === null || row.deadline > now) return undefined;
     return moveInspection(tx, services, row, getCurrentState(row, identity, now));
   });

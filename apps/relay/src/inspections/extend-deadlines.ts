@@ -37,8 +37,9 @@ async function extendPage(
 }
 
 /**
- * Finds an inspection to move it. If the relay's time has jumped forward, for example after the machine was
- * suspended, a near deadline is moved first as at a start, because no party could reach the relay meanwhile.
+ * Finds an inspection in order to move it. If the relay's time has jumped forward, for example after the
+ * machine was suspended, a near deadline is first extended as at a start, because no party could reach the
+ * relay in the meantime.
  */
 export async function findInspectionToMove(
   tx: Tx,

@@ -26,7 +26,7 @@ export interface MovedInspection {
   readonly ok: true;
   readonly row: InspectionRow;
   readonly closed: ClosedInspection | undefined;
-  /** Whether the state changed, so that its parties must be told. */
+  /** Whether the state changed, so that its parties must be notified. */
   readonly isChanged: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function moveInspection(
     state: after.state,
     deadline: after.deadline,
     moved: isMoved ? 0 : before.moved,
-    // Without an offer in its rejection the submitter offers nothing; before it there is none.
+    // A rejection without an offer offers nothing; before a rejection there is no offer.
     offer:
       earlier.state === "inspecting" && after.state === "rejected" ? after.offer : before.offer,
     arbiter_id: after.arbiter === "operator" ? identity.relayId : before.arbiter_id,

@@ -12,7 +12,7 @@ function getEventName({ state }: InspectionRow): EventName {
   return state === "closed" ? "settled" : state;
 }
 
-/** Builds the members of a message about an inspection. It has no reasons, which are texts of strangers. */
+/** Builds the members of a message about an inspection, without the reasons, which are untrusted texts. */
 function buildNotice({ task_id, state, deadline, outcome, share }: InspectionRow) {
   return {
     task_id,

@@ -16,9 +16,7 @@ interface LedgerRequest {
 
 type LedgerDependencies = Pick<Services, "storage" | "runtime" | "identity" | "freezer">;
 
-/**
- * Returns the signed ledger's text as it arrived, else an unsigned one from the relay's records.
- */
+/** Returns the text of the signed ledger as received, or an unsigned one built from the relay's records. */
 export async function getLedger(
   services: LedgerDependencies,
   asked: LedgerRequest,

@@ -94,7 +94,7 @@ const databaseBytes = compile<{ unit: number }>()(
   })} as bytes`,
 );
 
-/** Returns the size of the database; null if the engine does not say. */
+/** Returns the size of the database; null if the engine does not report it. */
 export async function findDatabaseBytes(read: Reader): Promise<number | null> {
   return (await read.get(databaseBytes, { unit: 1 }))?.bytes ?? null;
 }

@@ -21,7 +21,7 @@ const serverMark = either({
 const looking = sql<LookPosition>`
   select ${oldestRunning} as since, ${serverMark} as server`;
 
-/** Where a look begins. */
+/** The position where a read begins. */
 export interface LookPosition {
   /** The number of the first transaction whose changes are listed. */
   readonly since: number;
@@ -29,7 +29,7 @@ export interface LookPosition {
   readonly server: number;
 }
 
-/** One row of a look; without an id if nothing has changed. */
+/** One row of a read; without an id if nothing has changed. */
 interface LookRow extends LookPosition {
   readonly id: number | null;
   readonly xid: number | null;
@@ -94,12 +94,12 @@ function toFoundChanges(rows: readonly LookRow[]): FoundChanges {
 
 const lookStart = compile()(looking);
 
-/** Returns where a first look must begin to miss nothing that is uncommitted now. */
+/** Returns where a first read must begin to include everything that is uncommitted now. */
 export async function findLookStart(read: Reader): Promise<LookPosition> {
   return (await read.get(lookStart, {})) ?? { since: 0, server: 0 };
 }
 
-/** A process that has not looked for this long must start again. */
+/** A process that has not read the changes for this long must start again. */
 export const KEEP_CHANGES_MS = 3_600_000;
 
 const deleteOld = compile()(

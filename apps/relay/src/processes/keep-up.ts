@@ -9,7 +9,10 @@ export interface KeepUp {
   readonly isShared: boolean;
   /** Reads what the others have changed; a failure is logged, and the next round repeats it. */
   run(): Promise<void>;
-  /** Renews the row by which the others see that this process is alive; it stops serving if this fails for long. */
+  /**
+   * Renews the row that shows other processes that this one is alive; it stops serving if this fails for
+   * long.
+   */
   renew(): Promise<void>;
   /** Whether requests may be served from what is in memory. */
   mayServe(): boolean;
@@ -37,7 +40,7 @@ export function createNoKeepUp(): KeepUp {
   };
 }
 
-/** Hints that arrive within this time lead to one look. */
+/** Hints that arrive within this time lead to a single read. */
 const HINT_DELAY_MS = 5;
 
 export function createKeepUp(
@@ -77,7 +80,7 @@ export function createKeepUp(
     checkLife();
   }
 
-  /** Without hints the looks of each second find everything, a little later. */
+  /** Without hints the reads every second find everything, a little later. */
   function keepHints(): void {
     const areHintsMissing = hints.isMissing();
     if (areHintsMissing && !wereHintsMissing) log.warn("processes.no_notifications", {});

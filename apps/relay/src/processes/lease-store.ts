@@ -5,7 +5,7 @@ import type { Reader, Storage } from "../storage/storage.ts";
 /** A lease that is not renewed for this long may be taken by another process. */
 export const LEASE_MS = 10_000;
 
-/** The hold of a process on a lease: the fence tells it from every other hold. */
+/** A process's hold on a lease; the fence distinguishes it from every other hold. */
 export interface HeldLease {
   readonly name: string;
   readonly holder: string;

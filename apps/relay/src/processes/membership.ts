@@ -10,7 +10,7 @@ export interface Membership {
   id(): string;
   /** Whether it does the work that one process does for all. */
   isLeader(): boolean;
-  /** False once it could not renew its row for so long that others may count it as dead. */
+  /** False once it has not renewed its row for so long that others may consider it dead. */
   isAlive(): boolean;
   /** Whether it has recently read what the other processes have changed. */
   isUpToDate(): boolean;

@@ -26,7 +26,7 @@ export interface RemoteDevices {
 
 /** Stores which devices are connected here for the other processes, and knows theirs. */
 export interface Presences extends RemoteDevices {
-  /** Notes that the devices of an agent have changed here; they are stored a moment later. */
+  /** Records that the devices of an agent have changed here; they are stored shortly afterwards. */
   markChanged(agentId: string): void;
   /** Reads all rows of other processes. */
   load(): Promise<void>;
@@ -121,7 +121,7 @@ class StoredPresences implements Presences {
       const left = presences.filter(({ processId }) => known.has(processId));
       if (left.length < presences.length) this.#replace(agentId, left);
     }
-    // Others counted this process as dead, and it goes on under another id.
+    // Others considered this process dead, so it continues under another id.
     if (this.#savedAs !== "" && this.#savedAs !== processes.id()) {
       for (const { agentId } of connections.all()) this.markChanged(agentId);
     }

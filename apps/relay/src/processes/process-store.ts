@@ -77,7 +77,7 @@ export async function deleteDeadProcesses(tx: Tx): Promise<void> {
 
 const isLive = sql<0 | 1>`processes.until > ${databaseTime}`;
 
-/** A process with what the others know of it. */
+/** A process as the other processes see it. */
 export interface KnownProcess extends ProcessRow {
   readonly is_live: 0 | 1;
   readonly leads: 0 | 1;

@@ -11,7 +11,7 @@ import {
 /** The words of a change's key. */
 export type ChangeWords = readonly string[];
 
-/** Handles the changes of one kind that a look has found. */
+/** Handles the changes of one kind that a read has found. */
 export type ChangeHandlers = {
   readonly [Kind in ChangeKind]: (changes: readonly ChangeWords[]) => Promise<void> | void;
 };
@@ -23,7 +23,7 @@ export interface ChangeTail {
    * crashed. Callers that arrive during a read wait for the next one, which they share.
    */
   look(): Promise<void>;
-  /** Returns how long ago the last complete look began, in ms. */
+  /** Returns the time in ms since the last complete read began. */
   age(): number;
   /** Whether changes may have been deleted before this process read them. */
   isLost(): boolean;
@@ -45,7 +45,10 @@ export const beginTail = findLookStart;
 /** Changes are deleted by the clock of the database, which may run faster than this machine's. */
 const MAX_AGE_MS = KEEP_CHANGES_MS / 2;
 
-/** After a crash of the server a look goes back this far beyond the last one, whose clock may have been another. */
+/**
+ * After a crash of the server a read begins this much before the last one, because the server's clock may
+ * have changed.
+ */
 const CRASH_OVERLAP_MS = 60_000;
 
 export function createChangeTail({
@@ -56,7 +59,7 @@ export function createChangeTail({
 }: TailDependencies): ChangeTail {
   let position = start;
   let lookedAt = elapsed();
-  /** The handled changes that the next look lists again, with their transactions. */
+  /** The handled changes that the next read lists again, with their transactions. */
   const handled = new Map<number, number>();
   const age = () => elapsed() - lookedAt;
 
@@ -77,7 +80,7 @@ export function createChangeTail({
       const words = Array.from(keys, (key) => (key === "" ? [] : key.split(" ")));
       await handlers[kind as ChangeKind]?.(words);
     }
-    // A look whose handling failed is repeated as a whole, which does no harm.
+    // A read whose handling failed is repeated as a whole, which does no harm.
     for (const { id, xid } of fresh) handled.set(id, xid);
     for (const [id, xid] of handled) if (xid < next.since) handled.delete(id);
     position = next;

@@ -62,7 +62,7 @@ export function meetsRequirements(
     : required.every((name) => capabilities.includes(name));
 }
 
-/** The other processes, as the connections of this one need to know of and tell them. */
+/** The interface to the other processes through which the connections of this one are announced. */
 export interface OtherProcesses {
   /** Whether a device of the agent is connected to another process. */
   isOnline(agentId: string): boolean;

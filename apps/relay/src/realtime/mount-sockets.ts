@@ -49,7 +49,7 @@ export function mountSockets(
           startPing(socket, services.runtime);
         },
         onMessage({ data }) {
-          // A binary frame is no message of the contract, and is answered like an empty one.
+          // A binary frame is not a message of the contract, and is answered like an empty one.
           void session?.message(typeof data === "string" ? data : "");
         },
         onClose: ({ code }) => session?.closed(code),

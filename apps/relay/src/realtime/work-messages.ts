@@ -11,7 +11,7 @@ import { claimantIdOf, type Connection } from "./connections.ts";
 
 type Message<T extends ClientMessage["type"]> = Extract<ClientMessage, { type: T }>;
 
-/** A message that acts on a task. */
+/** A message about a task. */
 export type WorkMessage = Extract<ClientMessage, { task_id: string }>;
 
 /** Applies a device's message about a task, and answers on its socket. */

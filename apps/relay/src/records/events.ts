@@ -24,10 +24,7 @@ import {
 
 type Append = Operations["appendEvents"];
 
-/**
- * Appends events to an agent's log, all or none; an event that is stored already stays in its
- * place.
- */
+/** Appends events to an agent's log, all or none; an event that is already stored keeps its position. */
 export async function appendEvents(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   agent_id: string,

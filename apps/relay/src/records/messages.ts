@@ -26,7 +26,7 @@ interface ConversationRef {
   readonly conversationId: string;
 }
 
-/** Adds messages to a conversation, all or none; one that is stored already stays in its place. */
+/** Adds messages to a conversation, all or none; a message that is already stored keeps its position. */
 export async function addMessages(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   { agentId, conversationId }: ConversationRef,

@@ -26,7 +26,7 @@ export interface TrustGraph {
   update(record: TrustEdge): void;
   /** Removes a delegator's trust in an executor; a block stays. */
   remove(pair: TrustPair): void;
-  /** Keeps the graph, but not the blocks, as it is until the returned function is called. */
+  /** Freezes the graph, but not the blocks, until the returned function is called. */
   hold(): () => void;
 }
 

@@ -108,7 +108,7 @@ const sessionRenew = compile<{ session_id: string; now: number }>()(
     .where("session_id", "=", param("session_id")),
 );
 
-/** Records that the page of a session is still open; false when the session has ended meanwhile. */
+/** Records that the page of a session is still open; false if the session has ended in the meantime. */
 export async function renewSession(tx: Tx, session_id: string, now: number): Promise<boolean> {
   return (await tx.run(sessionRenew, { session_id, now })) === 1;
 }

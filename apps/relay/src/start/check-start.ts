@@ -37,7 +37,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** Listens for a moment, which is the only way to know that a port is free. */
+/** Listens briefly, which is the only way to know that a port is free. */
 function checkPort({ host, port }: Config["server"]): Promise<StartFault | undefined> {
   if (port === 0) return Promise.resolve(undefined);
   const { promise, resolve: answer } = Promise.withResolvers<StartFault | undefined>();

@@ -12,7 +12,7 @@ export interface DatabaseLocation {
   readonly url?: string | undefined;
   /** `:memory:` is the same as no path. */
   readonly path?: string | undefined;
-  /** Where Postgres notifies other processes at once; without it they only look each second. */
+  /** The address for notifications between processes; without it they only poll every second. */
   readonly listenUrl?: string | undefined;
   /** The most connections of Postgres that read. */
   readonly poolSize?: number | undefined;

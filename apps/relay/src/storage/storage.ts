@@ -35,7 +35,7 @@ export type ChangeKind =
   | "ended"
   /** A cancel of a claimed task: the task, its executor and the claimant. */
   | "cancel"
-  /** An inspection that moved: its task, and `state` if its parties must be told of a new state. */
+  /** An inspection that changed: its task, and `state` if its parties must be notified of a new state. */
   | "inspection"
   /** A session of the operator's pages that ended: the session. */
   | "session";

@@ -4,7 +4,7 @@ import { refuseField } from "../http/server/validate.ts";
 
 type LifetimeLimits = Pick<Config["tasks"], "ttlMs" | "ttlMaxMs">;
 
-/** Returns the lifetime of a submitted task: the requested one, else this relay's default. */
+/** Returns the lifetime of a submitted task: the requested one, otherwise this relay's default. */
 export function checkLifetime(
   requestedMs: number | undefined,
   { ttlMs, ttlMaxMs }: LifetimeLimits,

@@ -70,7 +70,7 @@ export async function insertTask(tx: Tx, task: TaskRow): Promise<void> {
 /** Matches tasks that have not ended. */
 export const taskIsOpen = sql<boolean>`status in ('pending', 'claimed')`;
 
-/** The agent that a task is assigned to, else addressed to. */
+/** The agent that a task is assigned to, or otherwise addressed to. */
 export const taskExecutor = sql<string>`coalesce(assigned_to, agent_id)`;
 
 const cancelUpdate = compile<{ task_id: string; now: number }>()(

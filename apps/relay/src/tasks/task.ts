@@ -34,7 +34,7 @@ export function isClaimedByEndpoint({ claimed_by }: Pick<TaskRow, "claimed_by">)
   return claimed_by?.startsWith(ENDPOINT_PREFIX) === true;
 }
 
-/** Returns the task's current executor: the agent that routing chose, else its target. */
+/** Returns the task's current executor: the agent that routing chose, otherwise its target. */
 export function executorOf(row: Pick<TaskRow, "agent_id" | "assigned_to">): string {
   return row.assigned_to ?? row.agent_id;
 }

@@ -13,7 +13,7 @@ function getTrustBasis({ trust, payments }: TrustSettings): "unpriced" | undefin
   return isPriced ? undefined : "unpriced";
 }
 
-/** Returns the member that tells it beside a level. */
+/** Returns the member that states the basis beside a level. */
 export function toTrustBasisMember(config: TrustSettings): { readonly trust_basis?: "unpriced" } {
   const trust_basis = getTrustBasis(config);
   return trust_basis === undefined ? {} : { trust_basis };

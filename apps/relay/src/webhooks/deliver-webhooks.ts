@@ -21,11 +21,13 @@ type DeliveryDependencies = Pick<
   "storage" | "runtime" | "egress" | "subscriptions" | "log" | "webhookLanes"
 >;
 
-/** A delivery waits at least so long after each failed attempt: 5 s, 1 min, 10 min, 1 h, 6 h. */
+/** The minimum wait of a delivery after each failed attempt: 5 s, 1 min, 10 min, 1 h, 6 h. */
 const RETRY_DELAYS_MS = [5_000, 60_000, 600_000, 3_600_000, 21_600_000];
 const MAX_FAILURES = 20;
 const TIMEOUT_MS = 15_000;
-/** All deliveries of a webhook wait so long after its first failure in a row, and after each further one. */
+/**
+ * The wait of all deliveries of a webhook after its first consecutive failure, and after each further one.
+ */
 const PAUSES_MS = [5_000, 60_000] as const;
 /** More webhooks than one round can begin with. */
 const MAX_LISTED = 1_000;
@@ -48,7 +50,7 @@ export async function deliverWebhooks(services: DeliveryDependencies): Promise<v
   );
 }
 
-/** Sends the due deliveries of one webhook one after another, until one fails or it may not continue. */
+/** Sends the due deliveries of one webhook in turn, until one fails or it may not continue. */
 async function deliverInOrder(
   services: DeliveryDependencies,
   webhook_id: string,
@@ -160,7 +162,10 @@ export const healthyState = ({
     paused_until: 0,
   }) as const;
 
-/** Sends a message in the format of Standard Webhooks; returns undefined when accepted, else the reason. */
+/**
+ * Sends a message in the format of Standard Webhooks; returns undefined if it is accepted, otherwise the
+ * reason.
+ */
 export async function sendWebhook(
   { egress, runtime }: Pick<Services, "egress" | "runtime">,
   { url, secret }: Pick<WebhookRow, "url" | "secret">,

@@ -6,8 +6,8 @@ const MAX_LANES_PER_OWNER = 4;
 export type LaneCount = (owner: string) => number;
 
 /**
- * Finds the webhook whose turn it is: of the owners with the fewest lanes the first one. A webhook that
- * waits has no lane.
+ * Finds the next webhook to serve: the first one of the owners with the fewest lanes. A webhook that waits
+ * has no lane.
  */
 export function findNextWebhook(
   waiting: readonly DueWebhook[],

@@ -146,7 +146,7 @@ const advanceQuery = compile<Pick<WebhookDeliveryRow, "webhook_id" | "next_at">>
     .where("webhook_id", "=", param("webhook_id")),
 );
 
-/** Inserts a delivery, unless its webhook was deleted meanwhile. */
+/** Inserts a delivery, unless its webhook was deleted in the meantime. */
 export async function insertDelivery(tx: Tx, delivery: WebhookDeliveryRow): Promise<void> {
   const webhook = await findWebhook(tx, delivery.webhook_id);
   if (webhook === undefined) return;

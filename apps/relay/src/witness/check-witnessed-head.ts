@@ -8,7 +8,7 @@ export type WitnessedHeadResult =
   | { readonly fits: true; readonly size: number }
   /** This log signed the head, and this database does not have it. */
   | { readonly fits: false; readonly size: number }
-  /** It is not signed by this log, so it says nothing. */
+  /** It is not signed by this log, so it proves nothing. */
   | undefined;
 
 /**

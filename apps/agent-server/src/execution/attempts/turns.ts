@@ -1,4 +1,4 @@
-/** Lets one after another pass. */
+/** Lets callers proceed one at a time. */
 export interface Turns {
   /** Resolves when those before have ended their turn, or `cancel` is aborted; the result ends this turn. */
   take(cancel: AbortSignal): Promise<() => void>;

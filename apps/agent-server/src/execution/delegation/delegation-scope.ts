@@ -21,7 +21,7 @@ export interface DelegationScope {
   readonly refusal?: string;
 }
 
-/** The rights of a task, unless the keys that decide about them cannot be looked up now. */
+/** The rights of a task, unless the keys that determine them cannot be looked up now. */
 export type DelegationVerdict =
   | { readonly ok: true; readonly rights: DelegationScope }
   | { readonly ok: false };

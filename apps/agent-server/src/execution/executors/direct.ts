@@ -3,8 +3,8 @@ import type { ToolDefinition } from "../../tools/definition.ts";
 import { buildFailedOutcome, type Executor, type Outcome } from "../executor.ts";
 
 /**
- * Calls one tool without planning: the first behind a required capability, else the first of all,
- * with the prompt as its one string argument (specification, "direct mode").
+ * Calls one tool without planning, with the prompt as its only string argument (specification, "direct
+ * mode"): the first one for a required capability, otherwise the first of all.
  */
 export const directExecutor: Executor = {
   async execute(task, toolbox): Promise<Outcome> {
@@ -24,7 +24,7 @@ export const directExecutor: Executor = {
   },
 };
 
-/** Returns the first required string parameter, else the first string parameter. */
+/** Returns the first required string parameter, otherwise the first string parameter. */
 export function findPromptParameter(tool: Pick<ToolDefinition, "inputSchema">): string | undefined {
   const { properties, required } = tool.inputSchema;
   const names = isJsonObject(properties)

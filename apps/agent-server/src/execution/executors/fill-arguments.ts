@@ -14,9 +14,9 @@ const Property = v.object({
 });
 
 /**
- * Fills a tool's arguments. `text` is used as it is when it is a JSON object that fits the schema.
- * Otherwise the prompt is searched for `name: value` or `name=value`, choices by their value and
- * numbers in their order, and the main text parameter gets `text`.
+ * Fills a tool's arguments. `text` is used unchanged if it is a JSON object that fits the schema. Otherwise
+ * the prompt is searched for `name: value` or `name=value`, choices by their value and numbers in their
+ * order, and the main text parameter gets `text`.
  */
 export function fillArguments(
   tool: Pick<ToolDefinition, "name" | "inputSchema">,

@@ -10,8 +10,8 @@ const MAX_STEPS = 10;
 const MAX_NAMED_TOOLS = 20;
 
 /**
- * Plans without a model: the same prompt always runs the same tools with the same arguments. Each
- * tool after the first works on the answer of the one before.
+ * Plans without a model: the same prompt always runs the same tools with the same arguments. Each tool
+ * after the first works on the previous answer.
  */
 export const rulesExecutor: Executor = {
   async execute(task, toolbox): Promise<Outcome> {

@@ -5,10 +5,10 @@ import type { Identity } from "../../identity/identity.ts";
 import type { Timeline } from "./timeline.ts";
 
 /**
- * Signs the ledger of a finished task. It has no steps, because a payment depends on them and a tool that
- * was called again after a failure has not failed the task. Delegations are stated by the summaries of their
- * receipts, because an event of a delegation needs a step; also those of receipts that the task's own has no
- * room for. Returns undefined if the timeline is incomplete or the ledger is larger than a request.
+ * Signs the ledger of a finished task. It contains no steps, because payments depend on them, and a tool
+ * that was called again after a failure has not failed the task. Delegations appear as summaries of their
+ * receipts, because a delegation event needs a step; this includes receipts that do not fit into the task's
+ * own. Returns undefined if the timeline is incomplete or the ledger is too large for a request.
  */
 export function buildLedger(
   timeline: Timeline,

@@ -3,9 +3,9 @@ import type { Toolbox } from "../executor.ts";
 import type { WorkTask } from "../task.ts";
 
 /**
- * Chooses the tools for a task in the order in which they run: those behind the required
- * capabilities, else those that the prompt names, else the one whose words fit best, else the
- * first. The same rules choose among several tools of one capability.
+ * Chooses the tools for a task in the order in which they run: those for the required capabilities,
+ * otherwise those that the prompt names, otherwise the one whose words match best, otherwise the first. The
+ * same rules choose among several tools of one capability.
  */
 export function chooseTools(
   { prompt, requiredCapabilities }: Pick<WorkTask, "prompt" | "requiredCapabilities">,

@@ -6,9 +6,9 @@ import type { WorkTask } from "../task.ts";
 import { WorkPostponed } from "../work-postponed.ts";
 
 /**
- * Binds the owner's tools to one task; the tools that run are added to `used` and stated in the
- * timeline. A call that cannot be decided about at the moment postpones the task, unless a tool has
- * run: a repeated task would run it again.
+ * Binds the owner's tools to one task; the tools that run are added to `used` and recorded in the timeline.
+ * A call that cannot be decided now postpones the task, unless a tool has already run, because a repeated
+ * task would run it again.
  */
 export function createToolbox(options: {
   offered: Omit<Toolbox, "call">;

@@ -15,7 +15,7 @@ export type AuthenticateResult =
 /** Checks the signed token after `agent:` in a bearer token, which came from the client at `address`. */
 export type CheckSignedToken = (token: string, address: string) => Promise<AuthenticateResult>;
 
-/** The parts of a request that tell its client's address. */
+/** The parts of a request that determine its client's address. */
 export interface RequestSource {
   readonly socketAddress: string | undefined;
   readonly forwardedFor: string | undefined;

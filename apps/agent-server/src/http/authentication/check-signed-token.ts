@@ -28,10 +28,10 @@ export type FindSigner = (
 const CACHE_SIZE = 1_000;
 
 /**
- * Checks `agent:` tokens against the keys of the agents that they name. Whatever needs no key is
- * checked before a key is looked up, because look-ups are scarce. A token is verified once, because
- * that takes longer than a tool call. Its signer is looked up each time, so that a changed key or
- * trust level takes effect at once.
+ * Checks `agent:` tokens against the keys of the agents that they name. Everything that needs no key is
+ * checked before a key is looked up, because lookups are limited. A token is verified once, because that
+ * takes longer than a tool call. Its signer is looked up each time, so that a changed key or trust level
+ * takes effect at once.
  */
 export function createSignedTokenCheck(parts: {
   identity: Pick<Identity, "did">;
@@ -82,7 +82,7 @@ function refuseLookup(lookup: Exclude<Lookup<never>, { status: "found" }>): Auth
   return { ok: false, code: "auth.lookup_unavailable", retryAfterSeconds };
 }
 
-/** Tries the lookups in order until one does not say that the signer is unknown. */
+/** Tries the lookups in order until one knows the signer or fails. */
 export function combineSignerLookups(...lookups: readonly FindSigner[]): FindSigner {
   return async (ids, origin) => {
     for (const find of lookups) {

@@ -1,8 +1,7 @@
 import type { Runtime } from "../../runtime.ts";
 
 /**
- * Returns the sender's request id if it is well-formed, else a new one that is unique to this
- * server.
+ * Returns the sender's request id if it is well-formed, otherwise a new one that is unique to this server.
  */
 export type GetRequestId = (given: string | undefined) => string;
 

@@ -14,9 +14,9 @@ export type AttenuateResult =
   | { readonly ok: false; readonly error: string };
 
 /**
- * Narrows an agent's own token for its delegate: never more rights than its own, and no longer than
- * `until`, ms since the Unix epoch. A token names its delegate, so there is none when the relay
- * chooses the executor.
+ * Narrows an agent's own token for its delegate: it never grants more rights than the agent has, and is
+ * valid until `until` at most, ms since the Unix epoch. A token names its delegate, so there is none if the
+ * relay chooses the executor.
  */
 export function attenuateToken(
   ownToken: DelegationToken | undefined,

@@ -18,8 +18,8 @@ import { selectRepeatableOrders } from "./orders/select-repeatable-orders.ts";
 import { createUndecidedOrders } from "./orders/undecided-orders.ts";
 
 /**
- * The outcome of an order. `undecided`: a task may exist that this process did not see end.
- * `answered`: the task has ended, or was refused as it is. `void`: there is no task to pay.
+ * The outcome of an order. `undecided`: there may be a task whose end this process did not see. `answered`:
+ * the task has ended, or this very order was refused. `void`: there is no task to pay.
  */
 interface OrderOutcome {
   readonly answer: DelegatorAnswer;
@@ -162,7 +162,7 @@ async function runOrder(
   return wasCancelled ? { ...outcome, end: "void" } : outcome;
 }
 
-/** Asks the relay to cancel; false if the task goes on, with the reason in the log. */
+/** Asks the relay to cancel; returns false if the task continues, and logs the reason. */
 async function cancelOrdered(
   { client, runtime: { log } }: DelegatorContext,
   agentId: string,

@@ -1,7 +1,4 @@
-/**
- * Shortens a text of another party and removes its control characters and direction marks, which
- * could make it look like something else.
- */
+/** Shortens an untrusted text and removes control characters and direction marks, which could disguise it. */
 export function shortenText(text: unknown, maxCharacters: number): string {
   if (typeof text !== "string") return "";
   const printable = text.replace(/[\p{Cc}\p{Cf}]/gu, " ");

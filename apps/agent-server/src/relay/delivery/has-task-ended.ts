@@ -1,6 +1,6 @@
 import type { RelayClient } from "@agent/client";
 
-/** The states in which the relay accepts no receipt; a state of a later version is none of them. */
+/** The states in which the relay accepts no receipt; states of later versions are not among them. */
 const ENDED_STATES: ReadonlySet<string> = new Set([
   "completed",
   "failed",
@@ -10,8 +10,9 @@ const ENDED_STATES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns whether the relay states that a task has ended or is no longer there, so that no receipt of it can be
- * paid. The relay is asked because the end that a task stated can move: a relay that was frozen extends it.
+ * Returns whether the relay states that a task has ended or is no longer stored, so that no receipt of it
+ * can be paid. The relay must be asked, because the end that a task stated can move: a relay that was
+ * frozen extends it.
  */
 export async function hasTaskEnded(
   client: Pick<RelayClient, "getTask">,

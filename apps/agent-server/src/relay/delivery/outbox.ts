@@ -11,9 +11,9 @@ import { startDelivery, type Delivery } from "./start-delivery.ts";
 
 export interface Outbox {
   /**
-   * Posts the receipt, and its ledger before it, until the relay accepts them or refuses them for good, also
-   * after a restart of the agent. There is no ledger with too many deliveries under way, or without a disk
-   * that keeps it.
+   * Posts the receipt, preceded by its ledger, until the relay accepts them or refuses them permanently,
+   * even after a restart of the agent. The ledger is omitted if too many deliveries are pending or no disk
+   * stores it.
    */
   readonly deliver: DeliverWork;
   /** Resumes the deliveries that the last run of the agent left. */

@@ -12,7 +12,7 @@ export interface Document {
   readonly post: () => Promise<SendReceiptResult>;
   /** Asks the relay whether it can no longer accept the document; absent: that is not known. */
   readonly isTooLate?: () => Promise<boolean>;
-  /** Called when the relay has accepted the document or refused it for good. */
+  /** Called when the relay has accepted the document or refused it permanently. */
   readonly onDecided?: () => void;
 }
 
@@ -84,7 +84,7 @@ export async function postUntilDecided(
   return false;
 }
 
-/** Returns whether a document can no longer be accepted, although its refusal does not say so. */
+/** Returns whether a document can no longer be accepted, although its refusal does not state this. */
 async function isGivenUp(
   { name, isTooLate }: Document,
   on: { answer: CallRefusal; attempt: number; taskId: string; runtime: Pick<Runtime, "log"> },

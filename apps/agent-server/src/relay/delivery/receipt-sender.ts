@@ -49,7 +49,7 @@ function calculateLedgerTimeout(dueAt: number | undefined, now: number): number 
   return left > 0 ? Math.min(LEDGER_TIMEOUT_MS, left / 2) : LEDGER_TIMEOUT_MS;
 }
 
-/** All writes from one address share the relay's limit, and a ledger is the least urgent of them. */
+/** All writes from one address share the relay's limit, and ledgers are the least urgent. */
 const LEDGER_PACE = { limit: limits.tiers.write / 3, windowMs: limits.rateWindowMs };
 
 export function createReceiptSender(parts: {

@@ -88,10 +88,10 @@ async function deliver(
 }
 
 /**
- * The ledger is first, because a settlement names the one that is stored when the receipt arrives. It leaves
- * only when the disk keeps it with its receipt: a relay keeps the first ledger of a task, and an agent that was
- * killed before would do the task again and sign another one. A receipt does not wait for the disk, because the
- * first of disk and relay makes it safe.
+ * The ledger is sent first, because a settlement names the ledger that is stored when the receipt arrives.
+ * It is sent only once the disk holds it with its receipt: a relay keeps the first ledger of a task, and an
+ * agent killed earlier would redo the task and sign a different one. A receipt does not wait for the disk,
+ * because it is safe as soon as either the disk or the relay has it.
  */
 async function listDocuments(
   { receipt, ledger, targetAgentId }: PendingReceipt,

@@ -6,8 +6,8 @@ import type { SendMessage } from "../delivery/paced-send.ts";
 /** A claim without an answer by then no longer counts as open, so that other tasks are claimed. */
 const ANSWER_TIMEOUT_MS = 10_000;
 /**
- * The claims that may still be granted late. The relay keeps the lease of a granted claim for as long as the
- * socket is open, so a task that was forgotten meanwhile would stay undone until it expires.
+ * The claims that may still be granted late. The relay keeps the lease of a granted claim as long as the
+ * socket is open, so a task that was dropped in the meantime would stay undone until it expires.
  */
 const MAX_LATE_CLAIMS = 100;
 /** The delay before a claim that could not be sent is tried again. */

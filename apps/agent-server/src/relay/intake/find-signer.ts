@@ -16,12 +16,12 @@ import type { Membership } from "../membership/join-relay.ts";
 import { createLookupBudget } from "./lookup-budget.ts";
 
 const CACHE_TTL_MS = 60_000;
-/** A caller that was found stays for so long while it cannot be looked up again. */
+/** The time for which a known caller stays cached while it cannot be looked up again. */
 const LAST_FOUND_MS = 300_000;
 const CACHE_SIZE = 1_000;
 
 interface LookupCache<T> {
-  /** The final answers of the last minute, and the look-ups under way. */
+  /** The final answers of the last minute, and the lookups in progress. */
   readonly answers: BoundedMap<string, Promise<Lookup<T>>>;
   readonly lastFound: BoundedMap<string, Lookup<T>>;
 }
@@ -74,7 +74,7 @@ export function createFindSigner(parts: {
   };
 }
 
-/** Returns a cached answer or looks it up. One without a final answer is repeated next time. */
+/** Returns a cached answer or looks it up; an answer that is not final is not cached. */
 async function lookUpOnce<T>(
   cache: LookupCache<T>,
   name: string,

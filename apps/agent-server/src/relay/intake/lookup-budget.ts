@@ -3,7 +3,7 @@ import { limits } from "@agent/wire";
 import { buildUnavailableLookup, type UnavailableLookup } from "../../lookup.ts";
 import type { Runtime } from "../../runtime.ts";
 
-/** The origin of a look-up of a caller. */
+/** The origin of a caller's lookup. */
 export interface LookupOrigin {
   /** Whether the caller's token was verified with a key that the relay stated before. */
   readonly isProven: boolean;
@@ -11,7 +11,7 @@ export interface LookupOrigin {
   readonly address: string;
 }
 
-/** A look-up as it is counted. */
+/** A counted lookup. */
 export interface CountedLookup {
   readonly isProven: boolean;
   readonly networks: readonly CountedNetwork[];
@@ -23,8 +23,8 @@ interface SentLookup extends CountedLookup {
 }
 
 /**
- * The look-ups of callers in one window. Together they leave a sixth of what the relay lets this
- * server read to its own work.
+ * The lookups for callers in one window. In total they leave a sixth of the requests that the relay allows
+ * this server for its own work.
  */
 const LOOKUP_LIMITS = {
   proven: limits.tiers.read / 2,
@@ -32,9 +32,9 @@ const LOOKUP_LIMITS = {
 } as const;
 
 /**
- * The tenths that a network gets of the look-ups that others left. A /48 of IPv6, the most that one line holds,
- * gets as many as an address of IPv4. A smaller network gets less, so that neither a host nor a line takes all that
- * its neighbours in the same /48 have.
+ * The tenths that a network gets of the remaining lookups. A /48 of IPv6, the largest network of one line,
+ * gets as many as an IPv4 address. A smaller network gets fewer, so that neither a host nor a line takes
+ * everything from its neighbours in the same /48.
  */
 const TENTHS: Readonly<Record<NetworkSize, number>> = {
   address: 5,
@@ -44,8 +44,8 @@ const TENTHS: Readonly<Record<NetworkSize, number>> = {
 };
 
 /**
- * Returns whether another look-up may be sent after the recent ones. Each network of the client must have some
- * left, so that no flood from one takes all.
+ * Returns whether another lookup may be sent after the recent ones. Each network of the client must have
+ * some left, so that a flood from one network cannot use up all of them.
  */
 export function canLookUp(
   recent: readonly CountedLookup[],
@@ -62,7 +62,7 @@ export function canLookUp(
 
 /** Limits what callers can make this server ask its relay, which counts it as the server's own work. */
 export interface LookupBudget {
-  /** Counts a look-up; the refusal says when another may be sent. */
+  /** Counts a lookup; the refusal states when another may be sent. */
   take(origin: LookupOrigin): UnavailableLookup | undefined;
 }
 
@@ -74,7 +74,7 @@ export function createLookupBudget(runtime: Pick<Runtime, "now">): LookupBudget 
     take({ isProven, address }) {
       const now = runtime.now();
       const lookup = { isProven, networks: listCountedNetworks(address) };
-      // After the clock was set back, later look-ups would count for too long.
+      // After the clock was set back, lookups from the future would count for too long.
       sent = sent.filter(({ at }) => at > now - windowMs && at <= now);
       if (canLookUp(sent, lookup)) {
         sent = [...sent, { ...lookup, at: now }];

@@ -5,7 +5,7 @@ import { findInPages } from "../find-in-pages.ts";
 
 type Rejection = Pick<Received<typeof Inspection>, "task_id" | "deadline">;
 
-/** The log of rejected results, which tells the owner until when it may contest. */
+/** Logs rejected results, with the time until which the owner may contest. */
 export interface RejectionLog {
   /** Logs a rejection, once. */
   note(rejection: Rejection): void;
@@ -41,7 +41,7 @@ export function createRejectionLog(agentId: string, { log }: Pick<Runtime, "log"
           return undefined;
         },
       );
-      // A result is rejected once, so those that are no longer listed are not logged again.
+      // A result is rejected only once, so results that are no longer listed are not logged again.
       if (!listed.ok) return;
       for (const id of before) if (!open.has(id)) noted.delete(id);
     },

@@ -9,9 +9,9 @@ const RETRY_DELAYS_MS = [0, 1_000, 5_000] as const;
 export type ReleaseClaim = (relayTaskId: string) => Promise<void>;
 
 /**
- * Confirms over HTTP the cancel of a task that the relay had sent by a call. A closed call has no
- * other way to confirm it, and without a confirmation the cancel takes effect only when the lease
- * expires.
+ * Confirms over HTTP the cancellation of a task that the relay had sent by calling the endpoint. A closed
+ * call has no other way to confirm it, and without confirmation the cancellation takes effect only when the
+ * lease expires.
  */
 export function createReleaseClaim(parts: {
   agentId: string;

@@ -8,9 +8,9 @@ import type { ListedTask } from "./task-receiver.ts";
 export type ResumeTasks = (take: (task: ListedTask) => void) => Promise<void>;
 
 /**
- * Creates the search for interrupted tasks. A relay offers a claimed task again only when its lease has ended, but the
- * lease is one of this device, so that the device can go on with it. Only tasks that this data folder counts are asked
- * for: another process with the same key may have begun the others.
+ * Creates the search for interrupted tasks. A relay offers a claimed task again only when its lease has
+ * ended, but the lease belongs to this device, so the device can continue the task. Only tasks counted in
+ * this data folder are requested, because another process with the same key may have begun the others.
  */
 export function createResumeTasks(parts: {
   readonly agentId: string;

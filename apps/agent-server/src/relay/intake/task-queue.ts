@@ -41,8 +41,8 @@ export function createTaskQueue(parts: {
     for (const [id, task] of queued) {
       if (stopped || claims.size + running.size >= MAX_RUNNING) return;
       queued.delete(id);
-      // Without a socket the relay cannot be asked, and it cannot have offered a pending task to another
-      // device. A claimed one may have been claimed by another device meanwhile.
+      // Without a socket the relay cannot be asked, and cannot have offered a pending task to another
+      // device. A claimed task may have been claimed by another device in the meantime.
       if (!claims.send(task) && task.status !== "claimed") void run(task);
     }
   }

@@ -28,7 +28,7 @@ interface TaskReceiverParts {
   readonly capabilities: readonly string[];
   readonly work: Work;
   readonly send: SendMessage;
-  /** Only the owner contests, so the log must tell it of the deadline. */
+  /** Only the owner can contest, so the deadline must be logged. */
   readonly rejections: Pick<RejectionLog, "note">;
   readonly runtime: Runtime;
 }

@@ -124,7 +124,9 @@ export function maintainMembership(
     await on.synced(current);
   }
 
-  /** A relay that refuses the socket as well has lost or revoked this agent; the page of a proxy says nothing. */
+  /**
+   * A relay that refuses the socket as well has lost or revoked this agent; a proxy's page proves nothing.
+   */
   function isRejected({ code, status }: CallRefusal): boolean {
     if (UNKNOWN_AGENT_CODES.has(code)) return true;
     return isSocketRefused && ACCESS_STATUSES.has(status) && isOfRelay({ code });

@@ -7,7 +7,8 @@ import type { Runtime } from "../../runtime.ts";
 
 /**
  * Replaces the agent's key at its relay and in its data folder, for the command `rotate-key`; returns the
- * faults. After an interruption the same command finishes the change. The agent must not run meanwhile.
+ * errors. After an interruption the same command completes the change. The agent must not run at the same
+ * time.
  */
 export async function rotateKey(
   { identity: { dataDir, passphrase, privateKeyHex }, relay }: Config,

@@ -21,8 +21,8 @@ const MAX_DOCUMENT_BYTES = 262_144;
 const TIMEOUT_MS = 10_000;
 
 /**
- * Reads the log that a joined relay states under its own key. The document is read as it is, because
- * the signature of the statement covers members of later versions too.
+ * Reads the log that a joined relay states under its own key. The document is read without a schema,
+ * because the signature of the statement also covers members of later versions.
  */
 export async function findRelayLog(
   url: string,

@@ -7,7 +7,7 @@ import type { Runtime } from "../../runtime.ts";
 
 /** The hashes of the receipts that this agent signed, in this run and in earlier ones. */
 export interface ReceiptHashes {
-  /** Contains each hash from the moment at which it is recorded. */
+  /** Contains each hash from the time at which it is recorded. */
   readonly hashes: ReadonlySet<string>;
   /**
    * Adds the hash of a receipt; it is on disk when this resolves. A disk that accepts no writes is

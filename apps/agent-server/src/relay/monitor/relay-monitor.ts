@@ -28,7 +28,7 @@ export interface RelayMonitorParts {
   readonly receiptHashes: Pick<ReceiptHashes, "hashes">;
   /** The folder of what is kept between rounds. */
   readonly folder: string;
-  /** 0: there is no round. */
+  /** 0 disables the rounds. */
   readonly intervalMs: number;
   readonly runtime: Runtime;
 }

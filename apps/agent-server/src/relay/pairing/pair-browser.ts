@@ -89,7 +89,7 @@ function showCode(relayUrl: string, code: string, { report, isScreen }: PairingT
   report(`waiting for the browser, ${limits.pairingTtlMs / 60_000} minutes at most`);
 }
 
-/** Asks until the code is claimed or has expired; a relay that is away for a moment ends nothing. */
+/** Polls until the code is claimed or has expired; a short outage of the relay does not end this. */
 async function waitForClaim(
   client: Pick<RelayClient, "getPairing">,
   pairingId: string,
@@ -131,8 +131,8 @@ async function approve(
 }
 
 /**
- * Returns whether a refusal is likely to pass: the relay was not reached, a proxy answered in its place, or it
- * asks to wait.
+ * Returns whether a refusal is likely to pass: the relay was unreachable, a proxy answered instead, or the
+ * relay asks to wait.
  */
 function isPassing({ code }: CallRefusal): boolean {
   return PASSING_KINDS.has(code.split(".")[0] ?? "") || code === "rate.exceeded";

@@ -124,7 +124,10 @@ async function listDeniedIds(
   return new Set(listed.ok ? listed.body.approvals.map(({ approval_id }) => approval_id) : []);
 }
 
-/** The relay may say of several uses that they are the first, so the agent itself lets one call through. */
+/**
+ * The relay may claim for several uses that they are the first, so the agent itself lets only one call
+ * through.
+ */
 function answerUse(deleted: DeletedCall, approvalId: string): ApprovalAnswer {
   switch (deleted) {
     case "deleted":
@@ -144,8 +147,8 @@ function showArguments({ args }: ApprovalRequest): { arguments?: JsonObject } {
 }
 
 /**
- * The refusals that prove that the relay has no such request. After any other one it may have it from an
- * earlier attempt whose answer was lost.
+ * The refusals that prove that the relay does not have such a request. After any other refusal it may have
+ * one from an earlier attempt whose answer was lost.
  */
 const NO_REQUEST_CODES: ReadonlySet<string> = new Set([
   "agent.not_found",

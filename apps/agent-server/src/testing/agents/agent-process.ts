@@ -20,7 +20,7 @@ export interface AgentProcess {
   type(line: string): void;
   /** Closes its standard input. */
   closeInput(): void;
-  /** Resolves with the exit code when the process ends by itself. */
+  /** Resolves with the exit code when the process ends on its own. */
   ended(): Promise<number | null>;
   /** Resolves when the process has ended. */
   kill(signal: NodeJS.Signals): Promise<void>;

@@ -6,7 +6,7 @@ import { defineTool } from "../define-tool.ts";
 /** Contests a rejection at the agent's relay. */
 export type Contester = (order: ContestOrder, signal: AbortSignal) => Promise<ContestAnswer>;
 
-/** Creates the tool by which the owner contests; no agent contests by itself. */
+/** Creates the tool with which the owner contests; an agent never contests on its own. */
 export function agentContestTool(contest: Contester) {
   return defineTool({
     name: "agent_contest",

@@ -5,8 +5,8 @@ import type { JsonObject } from "../definition.ts";
 /** The source of the agent's credentials. */
 export interface CredentialSource {
   /**
-   * Returns a presentation, signed now by the agent's key, of its valid reputation, gradient and
-   * trust credentials, or the reason why there is none.
+   * Returns a presentation of the agent's valid reputation, gradient and trust credentials, signed now with
+   * its key, or the reason why there is none.
    */
   present(
     signal: AbortSignal,

@@ -9,8 +9,8 @@ import type { JsonObject, RichContent, ToolAnswer, ToolContext } from "../defini
 import type { RegisteredTool, ToolRegistry } from "../registry.ts";
 
 /**
- * The reason why a call gave no result; executors treat `denied` unlike an ordinary failure.
- * `unavailable`: the call cannot be decided about at the moment.
+ * The reason why a call gave no result; executors treat `denied` differently from an ordinary failure.
+ * `unavailable`: the call cannot be decided now.
  */
 export type FailureKind = "unknown" | "invalid" | "denied" | "unavailable" | "aborted" | "failed";
 
@@ -64,7 +64,7 @@ export function createToolCaller(parts: {
 
     const { args: checkedArgs } = checked;
     if (isLarge) await runOtherWork();
-    // Lone surrogates have no hash, so such a call could not be approved.
+    // Lone surrogates cannot be hashed, so such a call could not be approved.
     const argsHash = unlessMalformed(() => hashArgs(checkedArgs));
     if (argsHash === undefined) {
       return buildFailure(

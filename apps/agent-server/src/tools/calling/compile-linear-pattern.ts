@@ -1,6 +1,6 @@
 import { RE2JS } from "re2js";
 
-/** Thrown for a valid JSON Schema pattern that has no form of linear run time. */
+/** Thrown for a valid JSON Schema pattern that cannot run in linear time. */
 export class UnsupportedPattern extends Error {
   constructor(pattern: string) {
     super(`pattern ${JSON.stringify(pattern.slice(0, 200))} cannot be run in linear time`);

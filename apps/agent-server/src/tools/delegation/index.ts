@@ -18,7 +18,7 @@ const capability = v.pipe(
 );
 const { prompt, required_capabilities, max_budget } = operations.submitTask.body.entries;
 
-/** Creates the tools by which the owner delegates and pays. */
+/** Creates the tools with which the owner delegates and pays. */
 export function createDelegationTools(delegator: Delegator): RegisteredTool[] {
   return [findAgentsTool(delegator), delegateTaskTool(delegator), ...taskTools(delegator)].concat(
     accountTools(delegator),

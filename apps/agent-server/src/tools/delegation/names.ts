@@ -1,4 +1,4 @@
-/** The tools by which the owner delegates; other callers are refused. */
+/** The tools with which the owner delegates; other callers are refused. */
 export const delegationToolNames = [
   "find_agents",
   "delegate_task",

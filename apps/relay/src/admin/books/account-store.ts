@@ -183,7 +183,7 @@ const postingPage = compile<{ account: string; sequence: number; limit: number }
     order by account, sequence limit ${param("limit")}`,
 );
 
-/** A posting and whether it continues from the balance of the one before. */
+/** A posting, and whether it continues from the previous balance. */
 export interface ChainedPosting {
   readonly account: string;
   readonly sequence: number;

@@ -2,7 +2,7 @@ import type { Reader } from "../../storage/storage.ts";
 
 /** The input of a check of the books. */
 export interface BooksCheckContext {
-  /** Reads as of one moment. Rows that are compared must be read in one snapshot. */
+  /** Reads one snapshot, which compared rows must share. */
   readonly snapshot: <T>(work: (read: Reader) => Promise<T>) => Promise<T>;
   /** The time of the check in milliseconds. */
   readonly now: number;

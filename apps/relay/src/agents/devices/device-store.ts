@@ -20,7 +20,7 @@ export function findDevice(read: Reader, device_id: string): Promise<StoredDevic
   return read.get(deviceById, { device_id });
 }
 
-/** Lists the scopes that tokens of a device may contain; an empty text has none. */
+/** Lists the scopes that tokens of a device may contain; an empty text contains none. */
 export function listScopes({ scopes }: Pick<DeviceRow, "scopes">): string[] {
   return scopes === "" ? [] : scopes.split(" ");
 }

@@ -75,7 +75,7 @@ const visibleAgentQueries: typeof allAgentQueries = {
   ),
 };
 
-/** Searches only agents that other relays may know of; the text may also be an agent id. */
+/** Searches only agents that are visible to other relays; the text may also be an agent id. */
 export function listVisibleProfiles(read: Reader, query: DiscoverQuery): Promise<ProfilePage> {
   return listProfilesBy(read, query, visibleAgentQueries);
 }

@@ -88,8 +88,8 @@ export function mergeCapabilities(
 }
 
 /**
- * Returns the capabilities that a task may require of an agent: with a price in its listing only those listed, else all
- * that it names.
+ * Returns the capabilities that a task may require of an agent: only the listed ones if its listing has
+ * prices, otherwise all that it names.
  */
 export function listOfferedCapabilities(
   agent: Pick<AgentRow, "capabilities" | "registered">,

@@ -28,7 +28,7 @@ export function isOnline(
   return connections.isOnline(agent.agent_id) || now < getOnlineUntil(agent);
 }
 
-/** Returns 1 for a reachable agent, else half of the availability that its listing promises. */
+/** Returns 1 for a reachable agent, otherwise half of the availability that its listing promises. */
 export function getAvailability(online: boolean, listing: ListingBody | undefined): number {
   return online ? 1 : (listing?.sla?.availability_guarantee ?? 0) * 0.5;
 }

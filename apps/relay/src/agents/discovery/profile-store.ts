@@ -144,7 +144,7 @@ const visibleProfileByAgent = compile<{ reader: string; agent_id: string }>()(
     .where(isFederationVisible),
 );
 
-/** Finds an agent if other relays may know of it. */
+/** Finds an agent if it is visible to other relays. */
 export function findVisibleProfile(
   read: Reader,
   query: { reader: string; agent_id: string },
@@ -158,7 +158,7 @@ const visibleAgentCount = compile()(
     where ${isDiscoverable} and agents.revoked_at is null and ${isFederationVisible}`,
 );
 
-/** Counts the agents that other relays may know of; reads all of them. */
+/** Counts the agents that are visible to other relays; reads all of them. */
 export async function countVisibleAgents(read: Reader): Promise<number> {
   return (await read.get(visibleAgentCount, {}))?.count ?? 0;
 }

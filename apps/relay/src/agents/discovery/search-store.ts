@@ -29,7 +29,7 @@ export interface AgentSearch extends RangeQuery {
   readonly limit: number;
 }
 
-/** A page looks at one section of each of the two ranges. */
+/** A page scans one section of each of the two ranges. */
 const SECTION_SIZE = limits.searchedAgents / 2;
 
 /** Agents that were found, each with the cursor key behind it, and the cursor key behind all. */

@@ -4,10 +4,10 @@ export const MAX_GAP_MS = 2.5 * SAMPLE_MS;
 /** A span that ended longer ago than this is over; one sample may miss an agent that connects again. */
 export const MAX_MISS_MS = 1.5 * SAMPLE_MS;
 
-/** One look at the agents that are online; times in ms. */
+/** One sample of the agents that are online; times in ms. */
 export interface OnlineSample {
   readonly now: number;
-  /** The time of the sample before, never after `now`; undefined if there was none. */
+  /** The time of the previous sample, never after `now`; undefined if there was none. */
   readonly before: number | undefined;
 }
 

@@ -23,7 +23,7 @@ export const accountAgentId = either({
 interface AccountPage {
   readonly after: string;
   readonly limit: number;
-  /** 1 leaves out accounts without a balance, a hold and a pending withdrawal. */
+  /** 1 excludes accounts without a balance, a hold or a pending withdrawal. */
   readonly nonzero: 0 | 1;
 }
 

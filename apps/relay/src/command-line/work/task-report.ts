@@ -39,7 +39,7 @@ function describeReport(report: Report): readonly Block[] {
   const sum = postings.reduce((total, { amount }) => total + Math.round(amount * 1e6), 0) / 1e6;
   return [
     { text: `task ${task.task_id}`, tone: "strong" },
-    // Of a task that ended badly the reason comes first.
+    // For a failed task the reason comes first.
     ...(task.reason === null
       ? []
       : [{ text: `${task.reason.code}: ${task.reason.sentence}`, tone: "bad" as const }]),

@@ -6,7 +6,7 @@ import { decimalBetween, integerBetween, type Variable } from "../config-values.
 /** The fees, in USD, behind a level; see docs/trust.md. */
 export const DEFAULT_FEES = { verified: 0.05, trusted: 0.5 } as const;
 
-/** A party needs at least so long to inspect; only tests use less. */
+/** The minimum time that a party needs to inspect; only tests use less. */
 export const DEFAULT_MIN_WINDOW_MS = 60_000;
 
 /** The variables of fees, disputes and trust. */

@@ -40,7 +40,7 @@ export async function callEndpoint(services: RouteServices, task: TaskRow): Prom
   const claimed = await storage.transaction((tx) =>
     claimPending(tx, { ...claim, executor: agentId, now, lease_until }),
   );
-  // Another executor has claimed the task meanwhile.
+  // Another executor has claimed the task in the meantime.
   if (!claimed) return true;
 
   const call = calls.begin(task_id);
@@ -104,7 +104,7 @@ async function acceptForwardedReceipt(
     taskId: task.task_id,
     value,
     text,
-    // The relay submits it itself, so there is no agent's token, and no agent at fault for a bad
+    // The relay submits it itself, so there is no agent token, and no agent is at fault for an invalid
     // signature.
     caller: operatorCaller,
   });

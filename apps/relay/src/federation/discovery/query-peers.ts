@@ -103,7 +103,7 @@ function resolveEntries(
   return agents.toSorted((a, b) => (a.agent_id < b.agent_id ? -1 : 1));
 }
 
-/** Resolves to whether a promise settles within `ms`; the work goes on in any case. */
+/** Resolves to whether a promise settles within `ms`; its work continues in any case. */
 function finishesWithin(
   { schedule }: Pick<Runtime, "schedule">,
   ms: number,

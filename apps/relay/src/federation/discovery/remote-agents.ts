@@ -18,7 +18,7 @@ interface PendingSearch {
 /** The agents that peers have reported. Bounded, and lost when the process ends. */
 export interface RemoteAgents {
   get(agentId: string): ClaimedAgent | undefined;
-  /** Records the agents of one peer; its newest statement on an agent replaces the one before. */
+  /** Records the agents of one peer; its newest statement about an agent replaces the previous one. */
   record(agents: readonly KnownAgent[], source: { readonly isAdmitted: boolean }): void;
   /** Whether an admitted peer recently listed this id as its own agent under another key. */
   isClaimedUnderAnotherKey(agentId: string, publicKey: string): boolean;
@@ -29,7 +29,7 @@ export interface RemoteAgents {
    * Whether one more query for the owner of a new id may be sent; strangers can trigger these queries.
    */
   tryOwnerQuery(): boolean;
-  /** Returns the search of that name from the last seconds, else starts a new one. */
+  /** Returns the search of that name from the last seconds, or starts a new one. */
   search(name: string, start: () => Promise<DiscoveredAgents>): Promise<readonly ClaimedAgent[]>;
   /** Deletes what was learned from a peer. */
   purgePeer(relayId: string): void;

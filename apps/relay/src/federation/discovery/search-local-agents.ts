@@ -86,7 +86,7 @@ function toOwnEntries(
   ];
 }
 
-/** Returns the measured latency, else the promised one, else the default. */
+/** Returns the measured latency, otherwise the promised one, otherwise the default. */
 function expectedLatencyMs(row: ProfileRow, listing: ListingBody | undefined): number {
   const measured = row.paid_successes ? (row.paid_latency_ms ?? 0) / row.paid_successes : undefined;
   return Math.min(measured ?? listing?.sla?.max_latency_ms ?? HALF_SCORE_LATENCY_MS, 1e9);

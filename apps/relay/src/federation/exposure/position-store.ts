@@ -3,7 +3,7 @@ import type { OwnPosition } from "@agent/federation-protocol/settlement";
 import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
 
-// One statement, so that the balance and the work in flight are of the same moment.
+// One statement, so that the balance and the pending work are read from the same snapshot.
 const selectPosition = compile<{ relay_id: string }>()(
   sql<{ balance: Micro | null; moved_at: number | null; under_way: number }>`
     select

@@ -30,7 +30,7 @@ export interface InboundRecord {
   readonly publicKey: string | null;
   /** The message that settled the task. */
   readonly settlement: SettlementForward | null;
-  /** JSON of the received forward without `task_payload`, for the relay that it goes on to. */
+  /** JSON of the received forward without `task_payload`, for the next relay. */
   readonly relayed: string | null;
   /** JSON of the peer's signed order; null once it is purged. */
   readonly forward: string | null;

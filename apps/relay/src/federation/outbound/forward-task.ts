@@ -28,7 +28,7 @@ import { findPeer } from "../peers/peer-store.ts";
 import type { NextHop } from "../../routing/attempt.ts";
 import { getReservedAmount } from "../settlement/reserved-store.ts";
 
-/** A peer has its task until the task expires, and reports by itself when it is done. */
+/** A peer keeps its task until the task expires, and reports on its own when it is done. */
 const LEASE_AFTER_EXPIRY_MS = 86_400_000;
 
 /**
@@ -63,7 +63,7 @@ async function sendToPeer(
       lease_until: task.expires_at + LEASE_AFTER_EXPIRY_MS,
       now,
     });
-    // Another executor has claimed the task meanwhile.
+    // Another executor has claimed the task in the meantime.
     if (!claimed) return { ok: true as const, outbound: undefined };
     const { platformFeeRate } = services.config.payments;
     const terms = computeTerms(task.charge, platformFeeRate);

@@ -5,7 +5,7 @@ import { listOpenOutbound, saveOutbound } from "./outbound-store.ts";
 
 /**
  * Resumes the tasks that peers have after the relay was frozen for `pausedMs`. It accepted no results
- * meanwhile, so it accepts them for that much longer, as for every open task.
+ * during that time, so their deadlines are extended by it, like those of every open task.
  */
 export async function resumeOutbound(tx: Tx, pausedMs: number): Promise<void> {
   for (const outbound of await listOpenOutbound(tx)) {

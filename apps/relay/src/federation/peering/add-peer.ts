@@ -104,7 +104,8 @@ function toCallRefusal({ delivery, code }: PeerReply): AddPeerAnswer {
 }
 
 /**
- * Converts a failed handshake to a refusal: the answer was none of the protocol, or none of that relay.
+ * Converts a failed handshake to a refusal: the answer did not follow the protocol or did not come from
+ * that relay.
  */
 function toHandshakeRefusal({
   code,

@@ -61,7 +61,7 @@ export async function callPeer(
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const parsed = parseJson(await answer.text());
-    // A page of a proxy is no acceptance by the peer.
+    // A proxy's page is not an acceptance by the peer.
     if (answer.ok && !isJsonObject(parsed)) return WITHOUT_ANSWER;
     const code = answer.ok ? undefined : parseCode(parsed);
     const retryAfterMs = parseRetryAfterMs(answer.headers.get("retry-after"), runtime.now());

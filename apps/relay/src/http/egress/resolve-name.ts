@@ -20,7 +20,7 @@ export interface NameResolver {
 export interface LocalNames {
   /** Addresses by name in lower case. */
   readonly hosts: ReadonlyMap<string, readonly LookupAddress[]>;
-  /** Domains that are appended to a name that does not exist as it is given. */
+  /** Domains that are appended to a name if it does not exist as given. */
   readonly searchDomains: readonly string[];
 }
 

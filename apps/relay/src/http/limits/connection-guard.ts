@@ -5,7 +5,7 @@ import type { Runtime } from "../../runtime.ts";
 
 /** A connection that has made a request. */
 interface Connection {
-  /** The answers in the making, in the order of their requests; the first one is being written. */
+  /** The answers in progress, in the order of their requests; the first one is being written. */
   readonly answers: ServerResponse[];
   /** Requests that have arrived and wait for an answer to be written. */
   readonly waiting: (() => void)[];
@@ -103,7 +103,7 @@ function resumeReading(socket: Socket & { readonly _paused?: boolean }): void {
   if (socket._paused !== true) socket.resume();
 }
 
-/** Notes the progress since the last check; true when there was none for too long. */
+/** Records the progress since the last check; returns true if there was none for too long. */
 function isStalled(socket: Socket, connection: Connection): boolean {
   const [answer] = connection.answers;
   const before = connection.taken;

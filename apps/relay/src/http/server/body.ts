@@ -45,7 +45,7 @@ async function readUtf8(
   try {
     bytes = await readBytes(request, maxBytes);
   } catch {
-    // The sender stopped or disconnected, which is no failure of the relay.
+    // The sender stopped or disconnected, which is not a failure of the relay.
     return refuse("request.timeout");
   }
   if (bytes === undefined) return refuse("request.too_large", `at most ${maxBytes / 1_024} KiB`);

@@ -70,7 +70,7 @@ function addHeaders(headers: ResponseHeaders, own: AnswerHeaders = {}): void {
   if (vary !== undefined && own["vary"] !== undefined) headers["vary"] = `${vary}, ${own["vary"]}`;
 }
 
-/** The time that a database needs to come back at least. */
+/** The minimum time that a database needs to recover. */
 const OUTAGE_RETRY_SECONDS = 2;
 
 /** Logs the cause of a failure; the caller gets only the request id to report it by. */

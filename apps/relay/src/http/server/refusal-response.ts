@@ -2,7 +2,7 @@ import { buildErrorBody, errors, type Refusal } from "@agent/wire";
 import type { Context } from "hono";
 import { newId, type Runtime } from "../../runtime.ts";
 
-/** Returns the id that the request names if it is well-formed, else a new one. */
+/** Returns the id that the request names if it is well-formed, otherwise a new one. */
 export function getRequestId(c: Context, runtime: Pick<Runtime, "now" | "randomBytes">): string {
   const given = c.req.header("x-request-id");
   return given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : newId(runtime);

@@ -37,7 +37,7 @@ import { parseTrace, withTrace } from "../../observability/trace.ts";
 import { operations, type OperationName } from "../../operations.ts";
 import { validate } from "./validate.ts";
 
-/** An act of the operator: its operation, with the parameters of the path and the members of the body. */
+/** An action of the operator: its operation, with the parameters of the path and the members of the body. */
 interface RecordedAct {
   readonly actor: string;
   readonly action: OperationName;
@@ -52,7 +52,7 @@ export interface ServeOptions {
   readonly idempotency: Idempotency;
   /** Refuses a token that was already used for a single-use operation. */
   readonly spendToken: (caller: Caller) => Promise<Refusal | undefined>;
-  /** Runs an act of the operator and records it in its audit. */
+  /** Runs an action of the operator and records it in its audit. */
   readonly recordAct: (act: RecordedAct, run: Run) => Promise<OperationResult>;
   readonly clientIp: (context: Context) => string;
   readonly corsOrigins: "*" | readonly string[];

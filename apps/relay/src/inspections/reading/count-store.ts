@@ -153,7 +153,7 @@ const disputeCount = compile<OfAgent & { least_due: number }>()(
     .where("due", ">=", param("least_due")),
 );
 
-/** Counts the disputes about `least_due` or more of which an arbiter is in charge. */
+/** Counts the disputes about `least_due` or more that an arbiter is in charge of. */
 export async function countOpenDisputes(
   read: Reader,
   agent_id: string,

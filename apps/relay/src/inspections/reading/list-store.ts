@@ -31,7 +31,7 @@ const pageOf = (state: State, source: RawBuilder<unknown>) => sql`
       and task_id < ${param("before")} and ${param("state")} in ('', ${sql.lit(state)})
     order by task_id desc limit ${param("limit")}) as page`;
 
-/** Each state has a page of its own in the index of a party, so that no state is looked for among the others. */
+/** Each state has its own page in the index of a party, so that no state is searched for among the others. */
 const pagesOfParty = (party: "submitter_id" | "executor_id") =>
   STATES.map((state) =>
     pageOf(
@@ -64,7 +64,7 @@ const pagesOfArbiter = [
   ),
 ];
 
-/** Merges pages, of which a task may be in several. */
+/** Merges pages; a task may be in several of them. */
 const compilePage = (pages: readonly RawBuilder<unknown>[]) =>
   compile<InspectionQuery>()(
     sql<InspectionRow>`

@@ -21,7 +21,7 @@ export async function listSettledTasks(
   const state = await snapshot(findLogState);
   if (state === undefined || state.is_on === 0) return undefined;
   const from = Math.max(since, state.began_at);
-  // A part of the tag is enough to tell tasks apart, and small for a million of them.
+  // A part of the tag suffices to distinguish tasks, and takes little memory for a million of them.
   const tags = new Set<number>();
   for (let before = Number.MAX_SAFE_INTEGER; ;) {
     const query = { before, limit: PAGE_ENTRIES };

@@ -26,7 +26,7 @@ interface Integration {
 }
 
 export interface IntegratedBatch {
-  /** False when another generation or head was stored meanwhile; the edge is then of no use. */
+  /** False if another generation or head was stored in the meantime; the edge is then outdated. */
   readonly stored: boolean;
   readonly note: string;
   /** The number of its entries. */

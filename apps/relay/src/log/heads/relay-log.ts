@@ -98,7 +98,8 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
       if (batch === undefined) break;
       if (batch.stored) await completeHead(batch, served, signing);
       else await followState();
-      // Entries that were committed meanwhile wait for the next round, or each head would cover a few.
+      // Entries committed in the meantime wait for the next round; otherwise each head would cover only a
+      // few.
       if (batch.stored && !batch.isFull) break;
     }
   }
@@ -144,7 +145,7 @@ async function completeHead(batch: IntegratedBatch, served: HeadFile, signing: S
   await mergeSegments(signing, batch.entries);
 }
 
-/** The process that signs now goes on where this one ended. */
+/** The process that signs now continues where this one ended. */
 function ignoreLostLeadership(error: unknown): void {
   if (!(error instanceof LeadershipLost)) throw error;
 }

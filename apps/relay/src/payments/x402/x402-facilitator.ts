@@ -134,7 +134,7 @@ export function createFacilitator(
   };
 }
 
-/** The payment was sent to the chain, and may be settled whatever the facilitator says next. */
+/** The payment was sent to the chain, and may be settled whatever the facilitator answers next. */
 class UnconfirmedPayment extends Error {
   override readonly name = "UnconfirmedPayment";
 }

@@ -82,8 +82,8 @@ const settlePaymentQuery = compile<SettledPayment>()(
 );
 
 /**
- * Records that a payment was settled; false when that is already known. It also holds for one that was
- * closed as failed meanwhile, because its money has arrived.
+ * Records that a payment was settled; false if that is already known. This includes a payment that was
+ * meanwhile resolved as failed, because its money has arrived.
  */
 export async function settlePayment(tx: Tx, payment: SettledPayment): Promise<boolean> {
   return (await tx.run(settlePaymentQuery, payment)) === 1;

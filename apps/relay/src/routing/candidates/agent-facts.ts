@@ -12,7 +12,7 @@ export interface TaskHistory {
   readonly avg_latency_ms: number | null;
 }
 
-/** The facts that every asker knows of an agent, parsed once from its rows. */
+/** The facts about an agent that are the same for every asker, parsed once from its rows. */
 export interface AgentFacts {
   readonly agent_id: string;
   /** The registered and the listed capabilities. */

@@ -7,7 +7,7 @@ const ROWS_PER_READ = 1_000;
 
 const noRecords: ReadonlyMap<string, AskerRecord> = new Map();
 
-/** Lists what an asker knows of the agents with a capability, by agent id. */
+/** Lists an asker's records of the agents with a capability, by agent id. */
 export async function listAskerRecords(
   read: Reader,
   askerId: string,

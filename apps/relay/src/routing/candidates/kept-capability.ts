@@ -29,7 +29,7 @@ export interface CapabilityView {
   readonly required: readonly string[];
   /** The records that the asker has of agents, by their places in `KeptCapability`. */
   readonly records: ReadonlyMap<number, AskerRecord>;
-  /** The places of agents that are no candidates. */
+  /** The indexes of agents that are not candidates. */
   readonly excluded: ReadonlySet<number>;
   readonly accepts: ((facts: AgentFacts) => boolean) | undefined;
   readonly isOnline: (facts: AgentFacts) => boolean;

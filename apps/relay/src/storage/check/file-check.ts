@@ -16,7 +16,7 @@ export interface FileCheck {
   isDamaged(): boolean;
 }
 
-/** Requests come first. */
+/** Requests have priority. */
 const LOWEST_PRIORITY = 19;
 
 /** The sources and the build have different extensions. */

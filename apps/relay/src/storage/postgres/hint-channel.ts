@@ -31,7 +31,7 @@ export function createHintChannel(url: string | undefined, sender: Sender): Hint
 }
 
 interface Sender {
-  /** The mark by which a process knows the hints that it sent itself. */
+  /** The mark by which a process recognises the hints that it sent itself. */
   readonly origin: string;
   readonly schedule: Runtime["schedule"];
 }
@@ -85,9 +85,9 @@ class NotifyingChannel implements HintChannel {
     if (client !== undefined) this.#discard(client);
   }
 
-  /** A failure is not reported: the polls go on, and the next round of the process tries again. */
+  /** A failure is not reported: polling continues, and the next round of the process tries again. */
   async #connect(url: string): Promise<void> {
-    // Hints wait for no answer, and a pipelined connection ends when a statement has none for too long.
+    // Hints wait for no answer, and a pipelined connection ends if a statement gets none for too long.
     const config = {
       ...toClientConfig(url),
       application_name: "agent-relay-hints",
@@ -100,7 +100,7 @@ class NotifyingChannel implements HintChannel {
     client.on("notification", (notification) => this.#receive(notification));
     try {
       await client.connect();
-      // A hint that a crash of the server loses is no loss, so it waits for no write of its log.
+      // A hint may be lost in a crash of the server, so it does not wait for a write of the server's log.
       await client.query(`SET synchronous_commit TO off; LISTEN ${CHANNEL}`);
       if (this.#client === client) this.#isReady = true;
     } catch {

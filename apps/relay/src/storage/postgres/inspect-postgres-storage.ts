@@ -10,7 +10,7 @@ import { inspectPostgres } from "./inspect-postgres.ts";
 import { toPostgresRefusal } from "./postgres-refusal.ts";
 import { createReadingPool } from "./reading/reading-pool.ts";
 
-/** Reads a Postgres database without the lock of a relay, so one may use it meanwhile. */
+/** Reads a PostgreSQL database without a relay's lock, so that a relay may use it at the same time. */
 export function inspectPostgresStorage(
   url: string,
   migrations: readonly Migration[],

@@ -16,7 +16,7 @@ export class NotedChanges {
     this.#noted.set(`${kind} ${key}`, [kind, key]);
   }
 
-  /** Whether a process must read them sooner than at its next look: rankings may be a second old. */
+  /** Whether a process must read them before its next poll: rankings may be a second old. */
   get isUrgent(): boolean {
     return [...this.#noted.values()].some(([kind]) => kind !== "agents");
   }

@@ -26,7 +26,7 @@ const RESERVED_CONNECTIONS = 2;
 
 /** The parts of a process that shares its database with others. */
 export interface SharedUse {
-  /** The timer by which hints to the others are collected. */
+  /** The timer with which hints to other processes are collected. */
   readonly schedule: Runtime["schedule"];
 }
 

@@ -71,7 +71,7 @@ export function toNamedStatement(text: string): { readonly name: string; readonl
   return { name: toName(hash), text };
 }
 
-/** Returns a value as it is stored. */
+/** Returns a value in the form in which it is stored. */
 export function toStoredValue<T>(value: T): T | string {
   return typeof value === "string" ? escapeText(value) : value;
 }

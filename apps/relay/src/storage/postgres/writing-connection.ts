@@ -23,8 +23,8 @@ export interface ConnectionUse {
 }
 
 /**
- * Returns whether another session shares the database without knowing a step of the schema, as it tells by a
- * lock of its own.
+ * Returns whether another session shares the database without knowing a step of the schema, which it
+ * indicates by a lock of its own.
  */
 export async function hasOlderSession(client: Client, position: number): Promise<boolean> {
   const { rowCount } = await client.query(

@@ -115,7 +115,7 @@ export const databaseTime = either({
   postgres: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
 });
 
-/** Passes by rows that another process has just taken; SQLite has no other. */
+/** Skips rows that another process has just claimed; on SQLite there is no other. */
 export const takeUnlocked = either({ sqlite: sql``, postgres: sql`for update skip locked` });
 
 /** Keeps the read rows as they are until the transaction ends; SQLite runs one at a time anyway. */

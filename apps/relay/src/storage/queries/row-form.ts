@@ -50,7 +50,7 @@ export type RowForm<P> =
 
 export type RowFormOf<Kind extends RowForm<never>["kind"], P> = Extract<RowForm<P>, { kind: Kind }>;
 
-/** A row, null where there is none. */
+/** A row, or null if there is none. */
 export type FoundRow = RowValues | null;
 
 /** The effect of a statement on one row. */

@@ -19,7 +19,7 @@ export interface AgentRow {
   revoked_at: number | null;
 }
 
-/** An agent as it is stored. */
+/** The stored row of an agent. */
 export interface StoredAgentRow extends AgentRow {
   /** By which agents sort in discovery; see `toPlace`. */
   place: string;
@@ -52,7 +52,7 @@ export interface DeviceRow {
   revoked_at: number | null;
 }
 
-/** A device as it is read. */
+/** The row of a device as read. */
 export interface StoredDeviceRow extends DeviceRow {
   /** JSON array of the last announced capabilities; null before the first announcement. */
   capabilities: string | null;

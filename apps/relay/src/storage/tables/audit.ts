@@ -9,6 +9,8 @@ export interface AuditEntryRow {
   device_id: string | null;
   action: string;
   detail: string | null;
-  /** Of an operator's act: the status or the code of its answer; null before it, and for agents. */
+  /**
+   * For an operator's action: the status or the code of its answer; null before the answer, and for agents.
+   */
   result: string | null;
 }

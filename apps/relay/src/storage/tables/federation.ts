@@ -9,7 +9,7 @@ export interface FederationPeerRow {
   /** A pending peer is kept in memory. The row of a removed one keeps its key and the owed amount. */
   state: "pending" | "active" | "suspended" | "removed";
   credit_limit: Micro;
-  /** Whether the operator set that limit, so that a new handshake leaves it as it is. */
+  /** Whether the operator set this limit, so that a new handshake leaves it unchanged. */
   credit_set: 0 | 1;
   missed_heartbeats: number;
   /** The newest time that it signed, by its own clock. */

@@ -89,7 +89,7 @@ export interface ConsoleSessionRow {
   token_tag: string;
   opened_at: number;
   renewed_at: number;
-  /** The end of its right to act; null if it only reads. */
+  /** The time until which it may act; null if it may only read. */
   operate_until: number | null;
   expires_at: number;
 }

@@ -3,7 +3,7 @@ import type { Micro } from "@agent/budget";
 export interface TrustRecordRow {
   agent_id: string;
   remote_agent_id: string;
-  /** The index of the level from blocked to trusted, by which the store can sort. */
+  /** The index of the level from blocked to trusted, for sorting in the database. */
   trust_level: number;
   first_seen_at: number;
   last_seen_at: number;

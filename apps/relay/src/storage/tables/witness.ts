@@ -16,7 +16,7 @@ export interface WitnessedRow {
   cosigned_at: number;
 }
 
-/** A checkpoint that a log signed and that does not fit the one that was cosigned last. */
+/** A checkpoint that a log signed but that contradicts the one cosigned last. */
 export interface WitnessEvidenceRow {
   /** SHA-256 of the offered checkpoint in hex digits, so that none is kept twice. */
   evidence_id: string;

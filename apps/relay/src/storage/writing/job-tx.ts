@@ -53,7 +53,7 @@ export class JobTx implements Tx {
 
   #checkOpen(): void {
     if (this.#ended) throw new Error("this transaction is over");
-    // Outside its transaction a statement would commit by itself.
+    // Outside its transaction a statement would be committed on its own.
     if (this.#isRolledBack) throw new StorageUnavailable("the transaction was rolled back");
   }
 

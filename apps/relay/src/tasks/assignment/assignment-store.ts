@@ -24,7 +24,7 @@ const reassign = compile<Reassignment>()(
     .returning(["task_id", "event_count", "agent_id", "assigned_to", "submitted_by"]),
 );
 
-/** Assigns a pending task to the next executor, unless it was claimed or reassigned meanwhile. */
+/** Assigns a pending task to the next executor, unless it was claimed or reassigned in the meantime. */
 export async function reassignTask(tx: Tx, change: Reassignment): Promise<boolean> {
   const reassigned = await tx.get(reassign, change);
   if (reassigned === undefined) return false;

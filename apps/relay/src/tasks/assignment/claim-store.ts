@@ -156,8 +156,8 @@ const expireUpdate = compile<{ task_id: string; now: number }>()(
 );
 
 /**
- * Releases a task whose lease has ended, unless it was renewed meanwhile. Returns the task after
- * the release.
+ * Releases a task whose lease has ended, unless it was renewed in the meantime. Returns the task after the
+ * release.
  */
 export async function expireClaim(
   tx: Tx,

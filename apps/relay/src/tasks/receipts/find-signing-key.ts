@@ -10,6 +10,6 @@ export function findSigningKey(receipt: ExecutionReceipt, keys: SignerKeys): str
   const { public_key: named } = receipt;
   if (keys === undefined || (named !== undefined && keys.includes(named))) return named;
   const [only] = keys;
-  // Several keys are rare, and the verdict does not name the one that fitted.
+  // Several keys are rare, and the verdict does not name the matching one.
   return keys.length === 1 ? only : keys.find((key) => verifyJson(receipt, hexToBytes(key)));
 }

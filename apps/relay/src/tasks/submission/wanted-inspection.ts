@@ -70,7 +70,7 @@ export async function acceptWanted(
   return { ok: true as const, attempts: selected.attempts, acceptance: undefined };
 }
 
-/** Returns the least hold for an executor: its price, and for an inspected task the arbitration fee. */
+/** Returns the minimum hold for an executor: its price, plus the arbitration fee for an inspected task. */
 export function getLeastHold(
   { charge }: Pick<Attempt, "charge">,
   acceptance: TaskAcceptance | undefined,

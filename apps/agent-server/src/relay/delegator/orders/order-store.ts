@@ -15,7 +15,7 @@ export interface BegunOrder {
   readonly idempotencyKey: string;
   readonly plan: OrderPlan;
   readonly since: number;
-  /** When the outcome went to the caller; absent while there is none. */
+  /** When the outcome was returned to the caller; absent until then. */
   readonly answeredAt?: number | undefined;
 }
 

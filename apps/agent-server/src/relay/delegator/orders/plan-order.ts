@@ -7,7 +7,7 @@ import {
   type WorkOrder,
 } from "../delegator-answer.ts";
 
-/** The parts of a submission that are looked up, and must be equal when it is repeated. */
+/** The parts of a submission that are looked up and must be identical when it is repeated. */
 export interface OrderPlan {
   /** The agent that the task is submitted to. */
   readonly agentId: string;

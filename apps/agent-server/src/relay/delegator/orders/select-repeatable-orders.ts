@@ -1,8 +1,8 @@
 import type { BegunOrder } from "./order-store.ts";
 
 /**
- * An answer may not have reached its caller when the process was killed. For so long after it, an equal
- * order counts as a repetition at the next start.
+ * The time after an answer for which an equal order counts as a repetition at the next start, because the
+ * answer may not have reached its caller when the process was killed.
  */
 export const ANSWER_GRACE_MS = 120_000;
 
