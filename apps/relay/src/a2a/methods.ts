@@ -3,7 +3,7 @@ import type { RequestContext } from "../http/handler.ts";
 import { validate } from "../http/server/validate.ts";
 import type { Services } from "../services.ts";
 import { cancelTask } from "../tasks/assignment/cancel-task.ts";
-import { takeStreamSlot } from "../tasks/reading/stream-events.ts";
+import { acquireStreamSlot } from "../tasks/reading/stream-events.ts";
 import type { StreamSlot } from "../tasks/reading/stream-slots.ts";
 import { cutStalledStream } from "../http/cut-stalled-stream.ts";
 import { toA2aTask, type TaskSnapshot } from "./to-a2a-task.ts";
@@ -76,7 +76,7 @@ export const a2aMethods: Readonly<Record<string, A2aMethod>> = {
     if (!found.ok) return found;
     if (!isUnfinished(found)) return createFault("UNSUPPORTED_OPERATION", "task has ended");
     const { taskId } = about;
-    const slot = takeStreamSlot(services, { caller: about.context.caller, taskId });
+    const slot = acquireStreamSlot(services, { caller: about.context.caller, taskId });
     if (!slot.ok) return slot;
     return { ok: true, result: openTaskStream(services, about, found, slot) };
   },

@@ -11,7 +11,7 @@ import {
   sendEach,
   rerouteEach,
   retryPending,
-  takeDueTasks,
+  claimDueTasks,
 } from "./waiting-tasks.ts";
 
 export function createRouter(parts: RouteDependencies): Router {
@@ -62,7 +62,7 @@ export function createRouter(parts: RouteDependencies): Router {
     },
     async rerouteWaiting() {
       if (stopped) return;
-      const due = await takeDueTasks(services);
+      const due = await claimDueTasks(services);
       begin(() => rerouteEach(services, due), {});
     },
     async sendUnsent() {

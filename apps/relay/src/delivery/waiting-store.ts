@@ -1,5 +1,5 @@
 import { compile, param, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
-import { largerOf, smallerOf, takeUnlocked } from "../storage/queries/fragments.ts";
+import { largerOf, smallerOf, skipLocked } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { taskExecutor } from "../tasks/store.ts";
@@ -41,13 +41,13 @@ const takeWaitingUpdate = compile<{ now: number; limit: number }>()(
         select task_id from tasks
         where status = 'pending' and bring_at is not null and bring_at <= ${param("now")}
           and expires_at > ${param("now")}
-        order by bring_at limit ${param("limit")} ${takeUnlocked})`,
+        order by bring_at limit ${param("limit")} ${skipLocked})`,
     )
     .returning("task_id"),
 );
 
 /** Claims pending tasks that are due to be routed again, so that no other process routes them too. */
-export function takeWaitingTasks(
+export function claimWaitingTasks(
   tx: Tx,
   query: { readonly now: number; readonly limit: number },
 ): Promise<{ task_id: string }[]> {

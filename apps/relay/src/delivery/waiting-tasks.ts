@@ -4,7 +4,7 @@ import { parseRequiredCapabilities } from "../tasks/task.ts";
 import { sendHere, sendToNewcomers } from "./send-task.ts";
 import type { RouteServices } from "./route-services.ts";
 import { reassignToNext, routePending } from "./route-task.ts";
-import { isAnyTaskDue, listRecentTasksOf, takeWaitingTasks } from "./waiting-store.ts";
+import { isAnyTaskDue, listRecentTasksOf, claimWaitingTasks } from "./waiting-store.ts";
 
 const MAX_PENDING_PER_RETRY = 1_000;
 const MAX_REASSIGNED_PER_PAGE = 100;
@@ -45,10 +45,10 @@ export async function reassignAllOf(services: RouteServices, executor: string): 
 }
 
 /** Claims the tasks that are due to be routed again, so that no other process routes them too. */
-export async function takeDueTasks({ storage, runtime }: RouteServices): Promise<TaskId[]> {
+export async function claimDueTasks({ storage, runtime }: RouteServices): Promise<TaskId[]> {
   const query = { now: runtime.now(), limit: MAX_REROUTED };
   if (!(await isAnyTaskDue(storage.read, query.now))) return [];
-  return storage.transaction((tx) => takeWaitingTasks(tx, query));
+  return storage.transaction((tx) => claimWaitingTasks(tx, query));
 }
 
 /** Sends tasks to devices of this process, or otherwise routes them like new ones. */

@@ -1,5 +1,5 @@
 import { compile, param, sql } from "../storage/queries/compiled-query.ts";
-import { takeUnlocked } from "../storage/queries/fragments.ts";
+import { skipLocked } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 
 /** Longer than any call to a peer; after that another process may process what this one has claimed. */
@@ -38,7 +38,7 @@ const takeDue = (table: DueTable, key: string) =>
       where ${sql.ref(key)} in (
         select ${sql.ref(key)} from ${sql.table(table)}
         where due_at is not null and due_at <= ${param("now")}
-        order by due_at limit ${param("limit")} ${takeUnlocked})
+        order by due_at limit ${param("limit")} ${skipLocked})
       returning ${sql.ref(key)} as id, trace`,
   );
 
@@ -74,7 +74,7 @@ export async function listDueDeliveries(read: Reader, due: DueQuery): Promise<Du
  * Claims what is due, so that no other process handles it for a while; the work on a row sets its own next
  * attempt.
  */
-export async function takeDueDeliveries(tx: Tx, { now, limit }: DueQuery): Promise<DueDeliveries> {
+export async function claimDueDeliveries(tx: Tx, { now, limit }: DueQuery): Promise<DueDeliveries> {
   const take = { now, limit, until: now + VISIBILITY_MS };
   const [forwards, results, settlements] = await Promise.all([
     tx.all(takeOutbound, take),

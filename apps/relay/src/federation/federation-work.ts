@@ -8,7 +8,7 @@ import type { Services } from "../services.ts";
 import type { FederationServices } from "./federation-services.ts";
 import {
   listDueDeliveries,
-  takeDueDeliveries,
+  claimDueDeliveries,
   type DueDeliveries,
   type DueQuery,
 } from "./due-store.ts";
@@ -107,5 +107,5 @@ async function findDue(storage: Storage, query: DueQuery): Promise<DueDeliveries
   const due = await listDueDeliveries(storage.read, query);
   const isAnyDue = Object.values(due).some((rows) => rows.length > 0);
   if (!storage.isShared || !isAnyDue) return due;
-  return storage.transaction((tx) => takeDueDeliveries(tx, query));
+  return storage.transaction((tx) => claimDueDeliveries(tx, query));
 }

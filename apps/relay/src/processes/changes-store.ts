@@ -87,7 +87,7 @@ export async function listRecentChanges(
 
 function toFoundChanges(rows: readonly LookRow[]): FoundChanges {
   const [first] = rows;
-  if (first === undefined) throw new Error("a look has at least one row");
+  if (first === undefined) throw new Error("the read of the changes returned no row");
   const changes = rows.filter((row): row is LookRow & StoredChange => row.id !== null);
   return { changes, next: { since: first.since, server: first.server } };
 }

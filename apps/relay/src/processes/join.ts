@@ -2,7 +2,13 @@ import type { Log } from "../observability/log.ts";
 import { newId, type Runtime } from "../runtime.ts";
 import type { Storage } from "../storage/storage.ts";
 import { version } from "../version.ts";
-import { giveUpLease, isLeaseHeld, LEASE_MS, takeLease, type HeldLease } from "./lease-store.ts";
+import {
+  releaseLease,
+  isLeaseHeld,
+  LEASE_MS,
+  acquireLease,
+  type HeldLease,
+} from "./lease-store.ts";
 import { LeadershipLost, type Membership } from "./membership.ts";
 import {
   deleteProcess,
@@ -111,7 +117,7 @@ class Member implements Membership {
     await this.#renewing?.catch(() => {});
     const lease = this.#lease;
     this.#lease = undefined;
-    if (lease !== undefined) await giveUpLease(this.#storage, lease);
+    if (lease !== undefined) await releaseLease(this.#storage, lease);
   }
 
   async leave(): Promise<void> {
@@ -125,7 +131,7 @@ class Member implements Membership {
     if (this.#hasResigned) return;
     const holder = this.id();
     const sentAt = this.#elapsed();
-    const fence = await takeLease(this.#storage, { name: LEADER, holder });
+    const fence = await acquireLease(this.#storage, { name: LEADER, holder });
     this.#leasedAt = sentAt;
     const isNew = fence !== undefined && fence !== this.#lease?.fence;
     this.#lease = fence === undefined ? undefined : { name: LEADER, holder, fence };

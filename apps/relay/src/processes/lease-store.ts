@@ -12,7 +12,7 @@ export interface HeldLease {
   readonly fence: number;
 }
 
-const takeQuery = compile<{ name: string; holder: string }>()(
+const acquireQuery = compile<{ name: string; holder: string }>()(
   sql<{ fence: number }>`
     insert into leases (name, holder, fence, until)
     values (${param("name")}, ${param("holder")}, 1, ${databaseTime} + ${sql.lit(LEASE_MS)})
@@ -24,12 +24,12 @@ const takeQuery = compile<{ name: string; holder: string }>()(
     returning fence`,
 );
 
-/** Takes or renews a lease, and returns its fence; undefined while another process holds it. */
-export async function takeLease(
+/** Acquires or renews a lease, and returns its fence; undefined while another process holds it. */
+export async function acquireLease(
   { reserved }: Pick<Storage, "reserved">,
   lease: { readonly name: string; readonly holder: string },
 ): Promise<number | undefined> {
-  return (await reserved.get(takeQuery, lease))?.fence;
+  return (await reserved.get(acquireQuery, lease))?.fence;
 }
 
 const holdQuery = compile<HeldLease>()(
@@ -44,7 +44,7 @@ export async function isLeaseHeld(read: Reader, lease: HeldLease): Promise<boole
   return (await read.get(holdQuery, lease)) !== undefined;
 }
 
-const giveUpQuery = compile<HeldLease>()(
+const releaseQuery = compile<HeldLease>()(
   queryBuilder
     .updateTable("leases")
     .set({ until: 0 })
@@ -55,9 +55,9 @@ const giveUpQuery = compile<HeldLease>()(
 );
 
 /** Lets another process take the lease at once; the row stays, so that no fence is used twice. */
-export async function giveUpLease(
+export async function releaseLease(
   { reserved }: Pick<Storage, "reserved">,
   lease: HeldLease,
 ): Promise<void> {
-  await reserved.get(giveUpQuery, lease);
+  await reserved.get(releaseQuery, lease);
 }

@@ -21,7 +21,7 @@ describe.runIf(onlyOn("postgres"))(
     const count = async (rows: string) => (await query(`SELECT 1 FROM ${rows}`)).length;
 
     /** Gives the lease to another process, and returns how it is given back. */
-    async function takeLease(): Promise<() => Promise<unknown>> {
+    async function acquireLease(): Promise<() => Promise<unknown>> {
       const [lease] = await query("SELECT holder FROM leases WHERE name = 'leader'");
       await query("UPDATE leases SET holder = 'another', fence = fence + 1");
       const holder = String(lease?.["holder"]);
@@ -30,7 +30,7 @@ describe.runIf(onlyOn("postgres"))(
 
     test("a process that lost leadership removes no task whose time is over", async () => {
       await submitAcceptedTask(t, await createBuyer(t, 10), await createSeller(t, 2));
-      const giveBack = await takeLease();
+      const giveBack = await acquireLease();
       await t.clock.advance(1_000);
       await t.relay.tick();
       expect(t.listLogged("job.failed")).toEqual([]);
@@ -46,7 +46,7 @@ describe.runIf(onlyOn("postgres"))(
       await t.relay.transparencyLog.integrate();
       const heads = await count("log_heads");
       await t.createAgent();
-      const giveBack = await takeLease();
+      const giveBack = await acquireLease();
       await t.relay.transparencyLog.integrate();
       expect(await count("log_heads")).toBe(heads);
       await giveBack();

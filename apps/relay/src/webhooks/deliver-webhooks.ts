@@ -6,7 +6,7 @@ import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables/webhooks.
 import {
   deleteDeliveriesByWebhook,
   endWebhookTurn,
-  takeWebhook,
+  claimWebhook,
   findDueDelivery,
   listDueWebhooks,
   findWebhook,
@@ -84,7 +84,7 @@ function createTurn(
       const now = runtime.now();
       const until = now + TURN_MS;
       const isTaken = await storage.transaction((tx) =>
-        takeWebhook(tx, { webhook_id, now, until, taken }),
+        claimWebhook(tx, { webhook_id, now, until, taken }),
       );
       if (isTaken) taken = until;
       return isTaken;

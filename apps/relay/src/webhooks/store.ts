@@ -106,7 +106,7 @@ const takeQuery = compile<{ webhook_id: string; now: number; until: number; take
  * Pauses a webhook for the other processes until a time, and again before that pause `taken` ends; false
  * if another process has it.
  */
-export async function takeWebhook(
+export async function claimWebhook(
   tx: Tx,
   webhook: { webhook_id: string; now: number; until: number; taken: number },
 ): Promise<boolean> {

@@ -577,7 +577,7 @@ describe("agent-monitor without a log", () => {
       expect(await monitor()).toMatchObject({
         exitCode: 2,
         out: "",
-        err: `agent-monitor: ${stateFile()}: holds no state of a monitor\n`,
+        err: `agent-monitor: ${stateFile()}: is not a monitor state file\n`,
       });
       expect(await readFile(stateFile(), "utf8")).toBe(text);
     },

@@ -24,7 +24,7 @@ export function openMonitorFiles(folder: string, relayId: string): MonitorFiles 
       if (text === undefined) return null;
       const state = parseMonitorState(text);
       // Beginning anew would hide that the log went back.
-      if (state === null) throw new Error(`${path}: holds no state of a monitor`);
+      if (state === null) throw new Error(`${path}: is not a monitor state file`);
       return state;
     },
     async save(state) {

@@ -24,7 +24,7 @@ import { toInspection } from "../current-state.ts";
 import { findReadableInspection } from "../reading/find-readable.ts";
 import { moveInspection, type MoveServices } from "../move.ts";
 import { parseLengths, parseTerms } from "../terms.ts";
-import { takeStatement, type GivenStatement } from "./take-statement.ts";
+import { receiveStatement, type GivenStatement } from "./receive-statement.ts";
 import {
   checkSubject,
   checkTimestamp,
@@ -53,11 +53,11 @@ export async function decideDispute(
       : signForOperator(services, found.row, operatorDecision);
   const checked = await checkDecision(services, found.row, statement, path.caller);
   if (!checked.ok) return checked;
-  return takeStatement(services, {
+  return receiveStatement(services, {
     taskId: path.taskId,
     verified: checked.verified,
     saveResponse,
-    isTaken: (row) => hasStatement(row, statement),
+    isRecorded: (row) => hasStatement(row, statement),
     apply: (tx, row) => applyDecision(tx, services, row, statement),
   });
 }

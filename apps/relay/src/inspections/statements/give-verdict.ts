@@ -16,7 +16,7 @@ import { findReadableInspection } from "../reading/find-readable.ts";
 import { moveInspection, type MoveServices } from "../move.ts";
 import { postBond } from "../post-bond.ts";
 import { parseLengths } from "../terms.ts";
-import { takeStatement, type GivenStatement } from "./take-statement.ts";
+import { receiveStatement, type GivenStatement } from "./receive-statement.ts";
 import {
   checkSubject,
   checkTimestamp,
@@ -48,11 +48,11 @@ export async function giveVerdict(
     (publicKeys) => verifyVerdictRecord(value, { signerId: speakerId, publicKeys }).valid,
   );
   if (verified === undefined) return refuse("inspection.signature_invalid");
-  return takeStatement(services, {
+  return receiveStatement(services, {
     taskId: path.taskId,
     verified,
     saveResponse,
-    isTaken: (row) => hasStatement(row, statement),
+    isRecorded: (row) => hasStatement(row, statement),
     apply: (tx, row) => applyVerdict(tx, services, row, statement),
   });
 }

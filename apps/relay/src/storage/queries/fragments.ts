@@ -116,7 +116,7 @@ export const databaseTime = either({
 });
 
 /** Skips rows that another process has just claimed; on SQLite there is no other. */
-export const takeUnlocked = either({ sqlite: sql``, postgres: sql`for update skip locked` });
+export const skipLocked = either({ sqlite: sql``, postgres: sql`for update skip locked` });
 
 /** Keeps the read rows as they are until the transaction ends; SQLite runs one at a time anyway. */
 export const keepUnchanged = either({ sqlite: sql``, postgres: sql`for share` });

@@ -43,7 +43,7 @@ export async function streamEvents(
   if (task.finished_at !== null && subscription.after >= newestEventId(task)) {
     return { status: 204, body: undefined };
   }
-  const slot = takeStreamSlot(services, subscription);
+  const slot = acquireStreamSlot(services, subscription);
   if (!slot.ok) return slot;
   const { signal } = subscription;
   const events = cutStalledStream(followEvents(services, subscription), services.runtime, {
@@ -54,7 +54,7 @@ export async function streamEvents(
 }
 
 /** Acquires a slot for a stream of one task. Refused: `stream.too_many`. */
-export function takeStreamSlot(
+export function acquireStreamSlot(
   { streamSlots }: Pick<Services, "streamSlots">,
   { caller, taskId }: Pick<EventSubscription, "caller" | "taskId">,
 ): StreamSlot | Refusal<"stream.too_many"> {

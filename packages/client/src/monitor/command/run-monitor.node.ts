@@ -112,7 +112,7 @@ async function readState(file: string, log: string): Promise<MonitorState | null
   const text = await readFileIfPresent(file);
   if (text === undefined) return null;
   const state = parseMonitorState(text);
-  if (state === null) throw new Error(`${file}: holds no state of a monitor`);
+  if (state === null) throw new Error(`${file}: is not a monitor state file`);
   if (state.log !== log) throw new Error(`${file}: is the state of another log`);
   return state;
 }

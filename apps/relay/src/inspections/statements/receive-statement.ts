@@ -11,28 +11,28 @@ import type { VerifiedStatement } from "./verify-statement.ts";
 type RefusalCode = Refusal["code"];
 
 export interface GivenStatement extends InspectionPath {
-  /** The parsed statement as it arrived. */
+  /** The parsed statement as received. */
   readonly value: unknown;
   readonly saveResponse?: SaveResponse | undefined;
 }
 
-interface StatementToTake<Code extends RefusalCode> extends Pick<
+interface StatementToReceive<Code extends RefusalCode> extends Pick<
   GivenStatement,
   "taskId" | "saveResponse"
 > {
   readonly verified: VerifiedStatement;
-  /** Returns whether the inspection already has the statement. */
-  readonly isTaken: (row: InspectionRow) => boolean;
+  /** Returns whether the inspection has already recorded the statement. */
+  readonly isRecorded: (row: InspectionRow) => boolean;
   readonly apply: (tx: Tx, row: InspectionRow) => Promise<MovedInspection | Refusal<Code>>;
 }
 
 /**
- * Moves an inspection by a verified statement, in one transaction with the answer. The same statement again
- * is answered like the first time; a refused one changes nothing.
+ * Applies a verified statement to an inspection, in one transaction with the answer. A repeated statement
+ * gets the same answer as the first time; a refused one changes nothing.
  */
-export async function takeStatement<Code extends RefusalCode>(
+export async function receiveStatement<Code extends RefusalCode>(
   services: MoveServices,
-  { taskId, verified, saveResponse, isTaken, apply }: StatementToTake<Code>,
+  { taskId, verified, saveResponse, isRecorded, apply }: StatementToReceive<Code>,
 ): Promise<
   | { readonly status: 200; readonly body: Inspection }
   | Refusal<Code | "inspection.not_found" | "inspection.signature_invalid">
@@ -41,7 +41,7 @@ export async function takeStatement<Code extends RefusalCode>(
     const row = await findInspectionToMove(tx, services, taskId);
     if (row === undefined) return refuse("inspection.not_found");
     if (!(await verified.isInForce(tx))) return refuse("inspection.signature_invalid");
-    const moved = isTaken(row) ? undefined : await apply(tx, row);
+    const moved = isRecorded(row) ? undefined : await apply(tx, row);
     if (moved?.ok === false) return moved;
     const answer = { status: 200 as const, body: toInspectionView(moved?.row ?? row) };
     await saveResponse?.(tx, answer);
