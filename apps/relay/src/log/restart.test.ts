@@ -15,6 +15,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { backUpStored, restoreStored } from "../../test/engine/backup.ts";
 import { toEnginePlace } from "../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
+import { editStored } from "../../test/engine/stored.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { askWitness, createModelLog, witnessEnv } from "../../test/agents/witness.ts";
 import { commands, type CommandInput } from "../database-commands.ts";
@@ -162,6 +163,19 @@ test.runIf(onlyOn("sqlite"))(
     await restartLog({ size: 5 });
   },
 );
+
+test("TL21 the log signs no head over an entry that was changed in the database", async () => {
+  await bindKeys(3);
+  const before = await getHead();
+  await t.close();
+  const first = "(select entry from log_entries where idx = 1)";
+  await editStored(path(), `update log_entries set entry = ${first} where idx = 2`);
+  await start();
+  await bindKeys(1);
+  expect(await getHead()).toEqual(before);
+  expect(t.listLogged("log.behind_witness")).toHaveLength(1);
+  await restartLog({ size: 5 });
+});
 
 test.runIf(onlyOn("sqlite"))(
   "TL8 the log signs no head while the file of the newest served head cannot be read",

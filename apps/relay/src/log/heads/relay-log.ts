@@ -13,6 +13,7 @@ import { integrateBatch, type IntegratedBatch } from "./integrate.ts";
 import { loadEdge } from "./load-edge.ts";
 import { createLogRounds, type LogRounds } from "./log-rounds.ts";
 import type { HeadFile } from "./head-file.ts";
+import { createSigningHold } from "./signing-hold.ts";
 import { findLogState, findNewestHead, markKeysEntered, pruneHeads } from "../store.ts";
 
 /** The relay's own transparency log. */
@@ -32,7 +33,7 @@ export interface RelayLog {
   addCosignatures(size: number, lines: readonly string[]): Promise<void>;
   /** Removes heads that are no longer needed. */
   prune(): Promise<void>;
-  /** Signs no head from now on, because another one was served that this database does not know. */
+  /** Signs no head from now on, because one was served that this database does not know or contradicts. */
   holdSigning(detail: string): void;
   /** Returns why no head is signed; undefined while heads are signed. */
   holdReason(): string | undefined;
@@ -53,6 +54,8 @@ interface RelayLogDependencies {
   readonly opened: { readonly state: LogStateRow; readonly rootKey: Uint8Array };
 }
 
+const CHANGED_ENTRIES = "the stored entries do not have the root of the newest head";
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
@@ -60,17 +63,16 @@ const HOUR_MS = 3_600_000;
 export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
   const { storage, freezer, config, runtime, elapsed, log, served, opened } = dependencies;
   const { processes } = dependencies;
-  const derive = ({ origin, generation }: LogStateRow) =>
-    deriveLogKeys(opened.rootKey, { origin, ...(generation > 0 && { generation }) });
+  const derive = (row: LogStateRow) => deriveKeys(opened.rootKey, row);
   const { isOn, quorum } = config.log;
   let { state } = opened;
   let keys = derive(state);
   let edge: TreeEdge | undefined;
-  let held: string | undefined;
+  const hold = createSigningHold(log, () => keys.origin);
   let lastDuration = 0;
 
   const asLeader = () => processes.asLeader(storage);
-  const maySign = () => isOn && held === undefined && freezer.frozen() === undefined;
+  const maySign = () => isOn && hold.reason() === undefined && freezer.frozen() === undefined;
 
   /** A restored database begins a new generation while the relay runs, when it is unfrozen. */
   async function followState(): Promise<void> {
@@ -80,7 +82,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
       keys = derive(stored);
       edge = undefined;
       // A head that was served under another origin does not matter to this generation.
-      held = undefined;
+      hold.end();
     }
     state = stored;
   }
@@ -88,8 +90,10 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
   async function signHeads(): Promise<void> {
     const signing = asLeader();
     while (maySign()) {
-      const size = (await findNewestHead(storage.read))?.size ?? 0;
-      const current = edge?.size === size ? edge : await loadEdge(storage.read, size);
+      const newest = await findNewestHead(storage.read);
+      const isLoaded = edge?.size === (newest?.size ?? 0);
+      const current = isLoaded ? edge : await loadEdge(storage.read, newest);
+      if (current === undefined) return hold.begin(CHANGED_ENTRIES);
       // If storing fails, this edge is ahead of the store and is loaded again.
       edge = undefined;
       const given = { storage: signing, edge: current, keys, quorum, now: runtime.now() };
@@ -130,13 +134,15 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
     waitForHead: rounds.waitForHead,
     addCosignatures: (size, lines) => addHeadCosignatures(storage, { size, lines, quorum }),
     prune: () => asLeader().transaction((tx) => pruneHeads(tx, listPruneTimes(runtime.now()))),
-    holdSigning(detail) {
-      if (held === undefined) log.error("log.behind_witness", { origin: keys.origin, detail });
-      held ??= detail;
-    },
-    holdReason: () => held,
+    holdSigning: hold.begin,
+    holdReason: hold.reason,
     lastDuration: () => lastDuration,
   };
+}
+
+/** Derives the keys of a generation; the first one has the number 0. */
+function deriveKeys(rootKey: Uint8Array, { origin, generation }: LogStateRow): LogKeys {
+  return deriveLogKeys(rootKey, { origin, ...(generation > 0 && { generation }) });
 }
 
 /** Merges of the index come last, because readers wait for the head. */
