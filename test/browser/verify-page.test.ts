@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { join } from "node:path";
-import { parseJsonText } from "@agent/crypto";
+import { generateKeyPair, parseJsonText, publicKeyToDidKey } from "@agent/crypto";
 import {
   findLogPlace,
   getOutcome,
@@ -289,6 +289,19 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     const text = await page.locator("article").innerText();
     expect(text).toContain("Not readable");
     expect(text).toContain("line 2, byte 4");
+    await context.close();
+  });
+
+  it("the page /verify does not call a receipt changed where the key of its relay is named", async () => {
+    const receipt = readFileSync(new URL("../../examples/receipt.json", import.meta.url), "utf8");
+    const { page, context } = await openPage();
+    await page.fill("#keys", publicKeyToDidKey(generateKeyPair().publicKey));
+    await give(page, [receipt, receipt.replace("to 2, be", "to 3, be")]);
+    const stamps = await page.locator("article .stamp").allInnerTexts();
+    expect(stamps.toSorted()).toEqual([
+      expect.stringContaining("It was signed by a key that you did not name for its agent."),
+      expect.stringContaining("The receipt is not the one that the agent signed."),
+    ]);
     await context.close();
   });
 

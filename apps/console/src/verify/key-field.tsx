@@ -27,8 +27,8 @@ export function KeyField({ text, onText, fault }: KeyFieldProps) {
       />
       {fault !== undefined && <p role="alert">{fault}</p>}
       <p id="keys-help" class="hint noprint">
-        Take it from another source than the file, such as the operator of the relay. Separate
-        several keys with spaces.
+        Of the agent for a receipt, of the relay for evidence. Take it from another source than the
+        file, such as the operator of the relay. Separate several keys with spaces.
       </p>
       <KeptKeys text={text} onText={onText} canKeep={fault === undefined} />
     </section>

@@ -53,11 +53,20 @@ const texts: Readonly<Record<string, RefusalText>> = {
   },
 };
 
+/** An intact receipt by a key that was not named has the same code as a changed one. */
+const FOREIGN_RECEIPT: RefusalText = {
+  reason: "It was signed by a key that you did not name for its agent.",
+  remedy:
+    "A relay signs no receipts: compare the key below with the one of the agent, or ask for the evidence of the task.",
+};
+
 /** Describes the failed level by what it would have proven. */
 export function describeRefusal(verdict: Verdict): RefusalText {
-  const known = texts[verdict.code ?? ""];
+  const failed = findFailedLevel(verdict);
+  const isForeign = verdict.code === "receipt.signature_invalid" && failed === "key_bound";
+  const known = isForeign ? FOREIGN_RECEIPT : texts[verdict.code ?? ""];
   if (known !== undefined) return known;
-  const level = PROOF_LEVELS.find(({ name }) => name === findFailedLevel(verdict));
+  const level = PROOF_LEVELS.find(({ name }) => name === failed);
   return { reason: `This does not hold: ${level?.proves ?? "it is an artifact of a known kind."}` };
 }
 

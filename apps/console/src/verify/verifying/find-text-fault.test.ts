@@ -12,3 +12,14 @@ test.each([
   const text = JSON.stringify({ [name]: 0 }).replace(":0", ":9007199254740993");
   expect(findJsonFault(text)).toEqual({ line: null, byte: null, reason });
 });
+
+test.each([
+  ["a letter", "Dear Sir, here is your receipt.", 1, 1],
+  ["a byte order mark", "\ufeff{}", 1, 1],
+  ["a word that is no value", '{"ä": 1,\n "b": NaN}', 2, 17],
+  ["an end in the middle", '{"a": [1,', 1, 10],
+  ["a comma too many", '{"a": 1,}', 1, 9],
+])("the place of %s that is no JSON is its line and its byte", (_, text, line, byte) => {
+  const reason = "Here the text stops being JSON.";
+  expect(findJsonFault(text)).toEqual({ line, byte, reason });
+});

@@ -43,12 +43,15 @@ function isBeginningOfText(bytes: Uint8Array): boolean {
   }
 }
 
-/** Finds the place at which a text stops being JSON, as far as the browser states it. */
+/** The place is not searched in a longer text, because the page would stand still. */
+const MAX_SEARCHED = 4_000_000;
+
+/** Finds the place at which a text stops being JSON: where the browser says, else by halving the text. */
 export function findJsonFault(text: string): TextFault {
   try {
     JSON.parse(text);
   } catch (error) {
-    const index = findIndex(text, error instanceof Error ? error.message : "");
+    const index = findIndex(text, error) ?? findBadCharacter(text);
     if (index === null) return { line: null, byte: null, reason: "The text is not JSON." };
     const before = text.slice(0, index);
     return {
@@ -62,8 +65,30 @@ export function findJsonFault(text: string): TextFault {
   return { line: null, byte: null, reason };
 }
 
+function findBadCharacter(text: string): number | null {
+  if (text.length > MAX_SEARCHED) return null;
+  let good = 0;
+  let bad = text.length;
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (isBeginningOfJson(text.slice(0, middle))) good = middle;
+    else bad = middle;
+  }
+  return good;
+}
+
+function isBeginningOfJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    return findIndex(text, error) === text.length;
+  }
+}
+
 /** Reads the offset from the messages of the engines, which differ. */
-function findIndex(text: string, message: string): number | null {
+function findIndex(text: string, error: unknown): number | null {
+  const message = error instanceof Error ? error.message : "";
   const position = /position (\d+)/.exec(message)?.[1];
   if (position !== undefined) return Number(position);
   const [, line, column] = /line (\d+) column (\d+)/.exec(message) ?? [];
