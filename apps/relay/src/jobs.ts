@@ -1,3 +1,4 @@
+import { purgeShownOffers } from "./a2a/purge-offers.ts";
 import { purgeArguments } from "./approvals/purge-arguments.ts";
 import { recordTime } from "./clock/record-time.ts";
 import { numberEvents } from "./feed/number-events.ts";
@@ -93,6 +94,13 @@ const localJobs: readonly Job[] = [
     ifShared: true,
     everyMs: 10_000,
     run: purgeEndedProcesses,
+  },
+  {
+    name: "purge-shown-offers",
+    who: "leader",
+    ifShared: true,
+    everyMs: 10_000,
+    run: purgeShownOffers,
   },
 ];
 

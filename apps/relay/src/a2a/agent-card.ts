@@ -41,7 +41,7 @@ export async function agentCard(
   const capabilities = listOfferedCapabilities(agent, row);
   const pricing = listing?.pricing ?? [];
   // The card shows the maximum price for this caller, unless its message names a budget.
-  shownOffers.record(context, agentId, { capabilities, pricing });
+  await shownOffers.record(context, agentId, { capabilities, pricing });
   const { name, description } = JSON.parse(agent.metadata) as Partial<Record<string, string>>;
   const path = `/a2a/${encodeURIComponent(agentId)}`;
   const body = {

@@ -3,13 +3,18 @@ import type { Handlers } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { callAgent } from "./call-agent.ts";
 import { agentCard, relayCard } from "./agent-card.ts";
+import { createSharedOffers } from "./shown-offer-store.ts";
 import { createShownOffers } from "./shown-offers.ts";
 
 export function a2aHandlers(
   services: Services,
   idempotency: Idempotency,
 ): Pick<Handlers, "relayCard" | "agentCard" | "callAgent"> {
-  const dependencies = { idempotency, shownOffers: createShownOffers() };
+  const { storage, runtime } = services;
+  const shownOffers = storage.isShared
+    ? createSharedOffers(storage, runtime.now)
+    : createShownOffers();
+  const dependencies = { idempotency, shownOffers };
   return {
     relayCard: (_, { headers }) => relayCard(services, headers),
     agentCard: ({ params }, context) => agentCard(services, dependencies, params.agentId, context),

@@ -8,31 +8,40 @@ interface ShownOffer {
   readonly characters: number;
 }
 
-/** The prices that agents' cards showed to their readers; bounded, and in memory only. */
+/** The prices that agents' cards showed to their readers; bounded. */
 export interface ShownOffers {
   /** Records the offer of a card that answers a request. */
-  record(context: OfferReader, agentId: string, offer: PricedListing): void;
+  record(context: OfferReader, agentId: string, offer: PricedListing): Promise<void> | void;
   /**
    * Returns the offer on the agent's card that this caller received last with its token, or otherwise that
    * its address received last. Other callers may share the address, and must not replace what this caller
    * has seen.
    */
+  latest(
+    context: OfferReader,
+    agentId: string,
+  ): PricedListing | undefined | Promise<PricedListing | undefined>;
+}
+
+/** Offers in the memory of a process, which answer at once. */
+interface OffersInMemory extends ShownOffers {
+  record(context: OfferReader, agentId: string, offer: PricedListing): void;
   latest(context: OfferReader, agentId: string): PricedListing | undefined;
 }
 
-type OfferReader = Pick<RequestContext, "caller" | "clientIp">;
+export type OfferReader = Pick<RequestContext, "caller" | "clientIp">;
 
 /**
- * Creates a store of the newest cards sent to each caller. Cards are public and mostly read without a
- * token, so the address then identifies the caller. A caller can displace another one's offers only after a
- * thousand callers have read a card.
+ * Creates a store of the newest cards sent to each caller, in the memory of the only process. Cards are public
+ * and mostly read without a token, so the address then identifies the caller. A caller can displace another
+ * one's offers only after a thousand callers have read a card.
  */
-export function createShownOffers(): ShownOffers {
+export function createShownOffers(): OffersInMemory {
   const readers = new BoundedMap<string, Map<string, ShownOffer>>(limits.cardReaders);
 
   return {
     record(context, agentId, offer) {
-      const reader = callerKey(context) ?? addressKey(context);
+      const [reader] = listReaders(context);
       const shown = readers.get(reader) ?? new Map<string, ShownOffer>();
       readers.set(reader, shown);
       shown.delete(agentId);
@@ -40,8 +49,8 @@ export function createShownOffers(): ShownOffers {
       evictOldest(shown);
     },
     latest(context, agentId) {
-      const offerTo = (reader = "") => readers.get(reader)?.get(agentId)?.offer;
-      return offerTo(callerKey(context)) ?? offerTo(addressKey(context));
+      const offers = listReaders(context).map((reader) => readers.get(reader)?.get(agentId)?.offer);
+      return offers.find((offer) => offer !== undefined);
     },
   };
 }
@@ -55,6 +64,13 @@ function evictOldest(shown: Map<string, ShownOffer>): void {
     shown.delete(agentId);
     total -= characters;
   }
+}
+
+/** Lists the names under which a reader is known: that of its token, if it has one, then that of its address. */
+export function listReaders(context: OfferReader): [string, ...string[]] {
+  const caller = callerKey(context);
+  const address = addressKey(context);
+  return caller === undefined ? [address] : [caller, address];
 }
 
 function callerKey({ caller }: OfferReader): string | undefined {

@@ -56,7 +56,7 @@ export async function submitMessage(
   const { cap, isFromCard } = resolveBudgetCap(
     message,
     terms,
-    shownOffers.latest(context, agentId),
+    await shownOffers.latest(context, agentId),
   );
   const body = { ...terms, ...(cap !== undefined && { max_budget: cap }) };
   const payment = headers.get("payment-signature");

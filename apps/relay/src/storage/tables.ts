@@ -65,6 +65,7 @@ import type {
   ChangeRow,
   LeaseRow,
   PendingPeerRow,
+  ShownOfferRow,
   PresenceRow,
   ProcessRow,
   SeenRow,
@@ -148,6 +149,7 @@ export interface Tables {
   federation_payments: FederationPaymentRow;
   federation_agent_keys: FederationAgentKeyRow;
   federation_pending: PendingPeerRow;
+  shown_offers: ShownOfferRow;
   witnessed: WitnessedRow;
   witness_evidence: WitnessEvidenceRow;
   peer_witnesses: PeerWitnessRow;

@@ -57,6 +57,7 @@ import { pendingWithdrawals } from "./060-pending-withdrawals.ts";
 import { undecidedResults } from "./061-undecided-results.ts";
 import { paidInspections } from "./062-paid-inspections.ts";
 import { cardReleaseTimes } from "./063-card-release-times.ts";
+import { shownOffers } from "./064-shown-offers.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -119,4 +120,5 @@ export const migrations = [
   undecidedResults,
   paidInspections,
   cardReleaseTimes,
+  shownOffers,
 ];

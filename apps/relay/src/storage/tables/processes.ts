@@ -53,3 +53,12 @@ export interface PendingPeerRow {
   body: string;
   forget_at: number;
 }
+
+/** The prices that an agent's card showed to one of its readers last. */
+export interface ShownOfferRow {
+  reader: string;
+  agent_id: string;
+  /** JSON. */
+  offer: string;
+  forget_at: number;
+}
