@@ -118,6 +118,22 @@ describe("A paid submission", () => {
     expect(settledCount()).toBe(0);
   });
 
+  test("A12: a price that was raised after the payer was asked for it is not taken from the account", async () => {
+    const headers = await pay();
+    await s.t.deposit(s.boss, 1_000);
+    await putListing(s.t, s.worker, 500);
+    const raised = await s.submit({ headers });
+    expect(raised).toMatchObject(code(402, "payment.mismatch"));
+    expect(raised.body).toMatchObject({ accepts: [{ amount: "500000000" }] });
+    expect([await s.t.getBalance(s.boss), settledCount()]).toEqual([1_000.5, 0]);
+    await putListing(s.t, s.worker, 1);
+    expect(await s.submit({ headers })).toMatchObject({ status: 201, body: { estimated_cost: 1 } });
+    const own = { prompt: "work", max_budget: 500 };
+    await putListing(s.t, s.worker, 500);
+    expect(await s.submit({ headers, body: own })).toMatchObject({ status: 201 });
+    expect(settledCount()).toBe(0);
+  });
+
   test("a proof is credited once, however often it is sent", async () => {
     const headers = await pay();
     expect(await s.submit({ headers })).toMatchObject({ status: 201 });

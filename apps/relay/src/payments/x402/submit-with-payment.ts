@@ -22,8 +22,12 @@ export async function submitWithPayment(
   header: string | null,
 ): Promise<Submitted> {
   const { facilitator } = services;
-  const first = await submitTask(services, services.router.route, submission);
-  if (facilitator === undefined || !isMoneyRefusal(first)) return first;
+  const proof =
+    facilitator === undefined || header === null ? undefined : parsePaymentProof(header);
+  const capped = capByProof(submission, proof);
+  const first = await submitTask(services, services.router.route, capped);
+  const isRaised = capped !== submission && isAboveBudget(first);
+  if (facilitator === undefined || !(isRaised || isMoneyRefusal(first))) return first;
   const price = toMicro(first.members?.["estimated_cost"] as number);
   const requirements = await facilitator.buildRequirements(price);
   // Without a facilitator no payment can be settled, so none is requested.
@@ -32,9 +36,20 @@ export async function submitWithPayment(
   const requestPayment = (refusal: Refusal) =>
     toPaymentRequired(paying, submission, requirements, refusal);
   if (header === null) return requestPayment(first);
-  const proof = parsePaymentProof(header);
+  if (isRaised) return requestPayment(refuse("payment.mismatch"));
   if (proof === undefined) return refuse("payment.malformed");
   return submitWithProof(paying, submission, { proof, requirements, requestPayment });
+}
+
+/**
+ * Limits a submission to the price that its payer was asked for: the money in its account must not pay a price
+ * that was raised since.
+ */
+function capByProof(submission: Submission, proof: PaymentProof | undefined): Submission {
+  const { body } = submission;
+  const { askedPrice } = proof ?? {};
+  if (askedPrice === undefined || body.max_budget !== undefined) return submission;
+  return { ...submission, body: { ...body, max_budget: askedPrice } };
 }
 
 interface OfferedPayment {
@@ -129,6 +144,10 @@ type MoneyRefusal = Refusal<"budget.insufficient" | "budget.no_payer">;
 
 function isMoneyRefusal(answer: Submitted): answer is MoneyRefusal {
   return answer.ok === false && ["budget.insufficient", "budget.no_payer"].includes(answer.code);
+}
+
+function isAboveBudget(answer: Submitted): answer is Refusal<"budget.max_exceeded"> {
+  return answer.ok === false && answer.code === "budget.max_exceeded";
 }
 
 const refuseRetryable = <C extends Code>(code: C): Refusal<C> => ({

@@ -1,3 +1,4 @@
+import { asMicro, fromMicro, MAX_AMOUNT } from "@agent/budget";
 import { canonicalize, sha256Hex, utf8ToBytes } from "@agent/crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import * as v from "valibot";
@@ -10,7 +11,7 @@ const Authorization = v.object({
 });
 const Proof = v.object({
   x402Version: v.literal(2),
-  accepted: v.object({}),
+  accepted: v.object({ amount: v.optional(v.unknown()) }),
   payload: v.object({ authorization: Authorization }),
 });
 
@@ -19,6 +20,8 @@ export interface PaymentProof {
   /** In lower-case hex. */
   readonly wallet: string;
   readonly nonce: string;
+  /** The price that the payer was asked for, in US dollars; undefined if it states none. */
+  readonly askedPrice: number | undefined;
 }
 
 const MAX_HEADER_LENGTH = 16_384;
@@ -29,8 +32,20 @@ export function parsePaymentProof(header: string): PaymentProof | undefined {
   const payload = parsePayment(header);
   const parsed = v.safeParse(Proof, payload);
   if (payload === undefined || !parsed.success) return undefined;
-  const { from, nonce } = parsed.output.payload.authorization;
-  return { payload, wallet: from.toLowerCase(), nonce: nonce.toLowerCase() };
+  const { accepted, payload: signed } = parsed.output;
+  const { from, nonce } = signed.authorization;
+  return {
+    payload,
+    wallet: from.toLowerCase(),
+    nonce: nonce.toLowerCase(),
+    askedPrice: parsePrice(accepted.amount),
+  };
+}
+
+/** Micro-units are the smallest units of the asset. */
+function parsePrice(amount: unknown): number | undefined {
+  const isAmount = typeof amount === "string" && /^[0-9]{1,16}$/.test(amount);
+  return isAmount && Number(amount) <= MAX_AMOUNT ? fromMicro(asMicro(Number(amount))) : undefined;
 }
 
 /**
