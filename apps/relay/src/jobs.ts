@@ -99,7 +99,7 @@ const localJobs: readonly Job[] = [
     name: "purge-shown-offers",
     who: "leader",
     ifShared: true,
-    everyMs: 10_000,
+    everyMs: 60_000,
     run: purgeShownOffers,
   },
 ];

@@ -10,9 +10,9 @@ export function a2aHandlers(
   services: Services,
   idempotency: Idempotency,
 ): Pick<Handlers, "relayCard" | "agentCard" | "callAgent"> {
-  const { storage, runtime } = services;
+  const { storage, freezer, runtime } = services;
   const shownOffers = storage.isShared
-    ? createSharedOffers(storage, runtime.now)
+    ? createSharedOffers(storage, freezer, runtime.now)
     : createShownOffers();
   const dependencies = { idempotency, shownOffers };
   return {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabaseOf } from "../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
 import { systemRuntime } from "../../test/processes/system-runtime.ts";
+import type { FreezeState } from "../admin/freeze.ts";
 import { anonymousCaller, operatorCaller, type Caller } from "../identity/caller.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open-storage.ts";
@@ -20,6 +21,8 @@ const DAY_MS = 86_400_000;
 describe.runIf(onlyOn("postgres"))("A12: the offers that any process showed", () => {
   let url: string;
   let now = 1_800_000_000_000;
+  let frozen: FreezeState | undefined;
+  const freezer = { frozen: () => frozen };
   const opened: Storage[] = [];
   beforeEach(async () => {
     url = await openDatabaseOf(randomUUID());
@@ -33,7 +36,7 @@ describe.runIf(onlyOn("postgres"))("A12: the offers that any process showed", ()
     if (!result.ok) throw new Error(result.detail);
     const { storage } = result;
     opened.push(storage);
-    return { storage, offers: createSharedOffers(storage, () => now) };
+    return { storage, offers: createSharedOffers(storage, freezer, () => now) };
   }
 
   const stored = () => runStatement(url, "SELECT reader, forget_at FROM shown_offers");
@@ -71,18 +74,37 @@ describe.runIf(onlyOn("postgres"))("A12: the offers that any process showed", ()
     expect(await stored()).toEqual([]);
   });
 
-  test("A12: of more than 10,000 offers the oldest are deleted", async () => {
+  test("A12: a reader of many cards keeps the newest 50, and displaces those of no other reader", async () => {
     const { storage } = await openProcess();
-    await runStatement(
-      url,
-      `INSERT INTO shown_offers SELECT 'reader ' || i, 'worker', '{}', ${now} + i
-       FROM generate_series(1, 10050) AS i`,
-    );
+    const offers = (reader: string, count: number, at: number) =>
+      runStatement(
+        url,
+        `INSERT INTO shown_offers SELECT ${reader}, 'worker ' || i, '{}', ${now + at} + i
+         FROM generate_series(1, ${count}) AS i`,
+      );
+    await offers("'honest'", 1, 0);
+    await offers("'greedy'", 50_100, 100);
     await storage.transaction((tx) => deleteOldOffers(tx, now));
-    const left = await runStatement(
-      url,
-      "SELECT count(*) AS count, min(forget_at) AS oldest FROM shown_offers",
-    );
-    expect(left).toEqual([{ count: 10_000, oldest: now + 51 }]);
+    const listed = `SELECT reader, count(*) AS count, min(forget_at) AS oldest
+      FROM shown_offers GROUP BY reader ORDER BY reader DESC`;
+    expect(await runStatement(url, listed)).toEqual([
+      { reader: "honest", count: 1, oldest: now + 1 },
+      { reader: "greedy", count: 50, oldest: now + 100 + 50_051 },
+    ]);
+    await offers("'reader ' || i / 50", 50_000, 100_000);
+    await storage.transaction((tx) => deleteOldOffers(tx, now));
+    expect(await runStatement(url, "SELECT count(*) AS count FROM shown_offers")).toEqual([
+      { count: 50_000 },
+    ]);
+  });
+
+  test("A12: a frozen relay stores no offer", async () => {
+    const { offers } = await openProcess();
+    frozen = { since: now, reason: "an audit", restored: false, damaged: false, by: null };
+    await offers.record(by(operatorCaller), "worker", offerAt(1));
+    expect(await stored()).toEqual([]);
+    frozen = undefined;
+    await offers.record(by(operatorCaller), "worker", offerAt(1));
+    expect(await stored()).toHaveLength(1);
   });
 });

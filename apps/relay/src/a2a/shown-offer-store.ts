@@ -1,4 +1,5 @@
-import type { PricedListing } from "@agent/wire";
+import { limits, type PricedListing } from "@agent/wire";
+import type { Freezer } from "../admin/freeze.ts";
 import { compile, param, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
 import type { ShownOfferRow } from "../storage/tables/processes.ts";
@@ -6,7 +7,9 @@ import { listReaders, type ShownOffers } from "./shown-offers.ts";
 
 /** A client that read a card on the day before is not bound to the price of that card. */
 const KEPT_MS = 86_400_000;
-const MAX_OFFERS = 10_000;
+const OFFERS_PER_READER = 50;
+/** A reader displaces the offers of others only together with a thousand more. */
+const MAX_OFFERS = limits.cardReaders * OFFERS_PER_READER;
 
 // A card that is read again within a minute is not written again, because no token is needed to read cards.
 const saveOffer = compile<ShownOfferRow>()(
@@ -33,13 +36,18 @@ const offersToReader = compile<{
     .where("forget_at", ">", param("now")),
 );
 
-/** Creates a store of the cards that any process of the relay showed, because another one may get the message. */
+/**
+ * Creates a store of the cards that any process of the relay showed, because another one may get the message. A
+ * frozen relay stores none; it accepts no message either.
+ */
 export function createSharedOffers(
   { read, runAlone }: Pick<Storage, "read" | "runAlone">,
+  freezer: Pick<Freezer, "frozen">,
   now: () => number,
 ): ShownOffers {
   return {
     async record(context, agent_id, offer) {
+      if (freezer.frozen() !== undefined) return;
       const [reader] = listReaders(context);
       const row = { reader, agent_id, offer: JSON.stringify(offer), forget_at: now() + KEPT_MS };
       await runAlone(saveOffer, row);
@@ -53,15 +61,27 @@ export function createSharedOffers(
   };
 }
 
-const deleteOld = compile<{ now: number; limit: number }>()(
+const deleteExpired = compile<{ now: number; kept: number }>()(
   queryBuilder.deleteFrom("shown_offers").where(
     sql<boolean>`forget_at <= ${param("now")} or (reader, agent_id) in (
-      select reader, agent_id from shown_offers
-      order by forget_at desc, reader, agent_id limit ${param("limit")} offset ${param("limit")})`,
+      select reader, agent_id from (
+        select reader, agent_id,
+          row_number() over (partition by reader order by forget_at desc, agent_id) as place
+        from shown_offers) as placed
+      where place > ${param("kept")})`,
   ),
 );
 
-/** Deletes offers that were shown long ago, and the oldest of too many. */
+const deleteOldest = compile<{ kept: number }>()(
+  queryBuilder.deleteFrom("shown_offers").where(
+    sql<boolean>`(reader, agent_id) in (
+      select reader, agent_id from shown_offers
+      order by forget_at desc, reader, agent_id limit ${param("kept")} offset ${param("kept")})`,
+  ),
+);
+
+/** Deletes offers that were shown long ago, the oldest of a reader with too many, then the oldest of all. */
 export async function deleteOldOffers(tx: Tx, now: number): Promise<void> {
-  await tx.run(deleteOld, { now, limit: MAX_OFFERS });
+  await tx.run(deleteExpired, { now, kept: OFFERS_PER_READER });
+  await tx.run(deleteOldest, { kept: MAX_OFFERS });
 }
