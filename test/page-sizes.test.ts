@@ -63,10 +63,11 @@ function readBuilt(): Map<string, string> {
 /**
  * The design of the pages allows 60 kB for /verify, which has grown since by proofs of the log, of
  * inspections and of the owners of keys, and 100 kB for the page of a task, which loads what verifies and
- * draws beside it. The limits of both keep them from growing further.
+ * draws beside it. The limits of both keep them from growing further. Of /verify the rules of the artifacts
+ * take 36 kB, its own texts 11, Ed25519 6, Preact 5.5, and hashes, base58 and schemas the rest.
  */
 test.each([
-  ["verify.html", [], 70_000],
+  ["verify.html", [], 66_000],
   ["log.html", [], 60_000],
   ["console.html", ["draw-chart"], 70_000],
   ["console.html", ["draw-chart", "later-pages"], 100_000],

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { dropCiphersPlugin } from "./scripts/drop-ciphers.ts";
 
 const inRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -10,6 +11,7 @@ export default defineConfig({
   base: "./",
   // The icon is the one file that the pages name without a hash.
   publicDir: "public",
+  plugins: [dropCiphersPlugin],
   resolve: { conditions },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
