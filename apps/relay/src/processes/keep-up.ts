@@ -56,10 +56,7 @@ export function createKeepUp(
 
   const mayServe = () => processes.isAlive() && !tail.isLost();
 
-  /**
-   * Ends what depends on this process being alive, once each time that it no longer is. A process that
-   * leaves has already ended it.
-   */
+  /** Ends, once per loss, what depends on this process being alive. A process that leaves has already ended it. */
   function checkLife(): void {
     if (hasLeft) return;
     const wasServing = isServing;
