@@ -27,9 +27,12 @@ const countLeases = (read: Reader) => read.get(leases, {});
 describe.runIf(onlyOn("postgres"))("processes on one database", () => {
   let url: string;
   let elapsed: number;
+  /** By how many ms the clocks of the machines are ahead of the database's. */
+  let ahead: number;
   const opened: Storage[] = [];
   beforeEach(async () => {
     elapsed = 0;
+    ahead = 0;
     url = await openDatabaseOf(randomUUID());
   });
   afterEach(async () => {
@@ -45,7 +48,7 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
 
   async function join(name: string) {
     const storage = await open();
-    const runtime = { now: Date.now, monotonic: () => elapsed, randomBytes };
+    const runtime = { now: () => Date.now() + ahead, monotonic: () => elapsed, randomBytes };
     return { storage, member: await joinProcesses({ storage, runtime, name, log }) };
   }
 
@@ -81,6 +84,30 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     await first.member.asLeader(first.storage).transaction(write);
     expect(await countChanges()).toBe(1);
   });
+
+  test.each([3_000, -3_000])(
+    "H31: a leader whose clock differs by %i ms writes nothing and leads no longer, beside another process",
+    async (difference) => {
+      const [leader, other] = [await join("leader"), await join("other")];
+      await leader.member.renew();
+      const fenced = leader.member.asLeader(leader.storage);
+      const write = (tx: Tx) => Promise.resolve(tx.noteChange("webhooks", "a"));
+      ahead = difference;
+      await expect(fenced.transaction(write)).rejects.toThrow(LeadershipLost);
+      await leader.member.renew();
+      expect(leader.member.isLeader()).toBe(false);
+      ahead = 0;
+      await other.member.renew();
+      expect(other.member.isLeader()).toBe(true);
+      await other.member.leave();
+      await leader.member.renew();
+      expect(leader.member.isLeader()).toBe(true);
+      ahead = difference;
+      await leader.member.renew();
+      await leader.member.asLeader(leader.storage).transaction(write);
+      expect(await countChanges()).toBe(1);
+    },
+  );
 
   test("another process leads only after a transaction of the one before it has ended", async () => {
     const [old, next] = [await join("old"), await join("next")];

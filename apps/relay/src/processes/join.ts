@@ -2,25 +2,20 @@ import type { Log } from "../observability/log.ts";
 import { newId, type Runtime } from "../runtime.ts";
 import type { Storage } from "../storage/storage.ts";
 import { version } from "../version.ts";
-import {
-  releaseLease,
-  isLeaseHeld,
-  LEASE_MS,
-  acquireLease,
-  type HeldLease,
-} from "./lease-store.ts";
+import { acquireLease, keepLease, LEASE_MS, releaseLease, type HeldLease } from "./lease-store.ts";
 import { LeadershipLost, type Membership } from "./membership.ts";
 import {
   deleteProcess,
   insertProcess,
   PROCESS_LIFETIME_MS,
   renewProcess,
+  type WrittenRow,
 } from "./process-store.ts";
 
 /** Stops working this long before others may count it as dead or take the lease. */
 const MARGIN_MS = 2_000;
 
-/** A larger difference would let this process judge times of rows wrongly. */
+/** With a larger difference a process judges the times that the others have written to rows wrongly. */
 export const MAX_CLOCK_SKEW_MS = 2_000;
 
 /** If its knowledge is older, a process asks the database instead of its memory. */
@@ -56,6 +51,7 @@ class Member implements Membership {
   #leasedAt = 0;
   #upToDateAt: number;
   #skew = 0;
+  #hasOthers = false;
   #hasResigned = false;
   #hasLeft = false;
   #renewing: Promise<void> | undefined;
@@ -98,7 +94,11 @@ class Member implements Membership {
       ...storage,
       transaction: (work, isolation) =>
         storage.transaction(async (tx) => {
-          if (lease === undefined || !(await isLeaseHeld(tx, lease))) throw new LeadershipLost();
+          const before = this.#runtime.now();
+          const now = lease && (await keepLease(tx, lease));
+          if (now === undefined || !this.#mayLead(this.#measureSkew(before, now))) {
+            throw new LeadershipLost();
+          }
           return work(tx);
         }, isolation),
     };
@@ -115,9 +115,7 @@ class Member implements Membership {
   async resign(): Promise<void> {
     this.#hasResigned = true;
     await this.#renewing?.catch(() => {});
-    const lease = this.#lease;
-    this.#lease = undefined;
-    if (lease !== undefined) await releaseLease(this.#storage, lease);
+    await this.#stopLeading();
   }
 
   async leave(): Promise<void> {
@@ -129,6 +127,7 @@ class Member implements Membership {
   async #renewRows(): Promise<void> {
     await this.#renewOwnRow();
     if (this.#hasResigned) return;
+    if (!this.#mayLead(this.#skew)) return this.#stopLeading();
     const holder = this.id();
     const sentAt = this.#elapsed();
     const fence = await acquireLease(this.#storage, { name: LEADER, holder });
@@ -143,16 +142,33 @@ class Member implements Membership {
     const before = this.#runtime.now();
     const renewed =
       this.#id === undefined ? undefined : await renewProcess(this.#storage, this.#id);
-    const { now } = renewed ?? (await this.#join());
+    const { now, others } = renewed ?? (await this.#join());
     this.#renewedAt = sentAt;
+    this.#hasOthers = others > 0;
+    this.#skew = this.#measureSkew(before, now);
+  }
+
+  /** Measures by a time of the database that it read after `before`, the time here, and until now. */
+  #measureSkew(before: number, now: number): number {
     // The manual clock of a test has no relation to that of the database.
-    if (this.#runtime.monotonic === undefined) return;
-    // The database read its clock between the request and its answer.
-    this.#skew = Math.max(0, before - now, now - this.#runtime.now());
+    if (this.#runtime.monotonic === undefined) return 0;
+    return Math.max(0, before - now, now - this.#runtime.now());
+  }
+
+  /** Alone, a process finds only times that it wrote by the same clock. */
+  #mayLead(skew: number): boolean {
+    return !this.#hasOthers || skew <= MAX_CLOCK_SKEW_MS;
+  }
+
+  /** Lets another process take the lease at once. */
+  async #stopLeading(): Promise<void> {
+    const lease = this.#lease;
+    this.#lease = undefined;
+    if (lease !== undefined) await releaseLease(this.#storage, lease);
   }
 
   /** Nothing of a process that others counted as dead must look like that of a living one. */
-  async #join(): Promise<{ readonly now: number }> {
+  async #join(): Promise<WrittenRow> {
     const process_id = newId(this.#runtime);
     const { name } = this;
     const joined = await insertProcess(this.#storage, { process_id, name, version });

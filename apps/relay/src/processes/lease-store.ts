@@ -33,15 +33,18 @@ export async function acquireLease(
 }
 
 const holdQuery = compile<HeldLease>()(
-  sql<{ name: string }>`
-    select name from leases
+  sql<{ now: number }>`
+    select ${databaseTime} as now from leases
     where name = ${param("name")} and holder = ${param("holder")} and fence = ${param("fence")}
     ${keepUnchanged}`,
 );
 
-/** Returns whether a hold is still in force, and keeps it so until the transaction ends. */
-export async function isLeaseHeld(read: Reader, lease: HeldLease): Promise<boolean> {
-  return (await read.get(holdQuery, lease)) !== undefined;
+/**
+ * Returns the time of the database if a hold is still in force, else undefined, and keeps it so until the
+ * transaction ends.
+ */
+export async function keepLease(read: Reader, lease: HeldLease): Promise<number | undefined> {
+  return (await read.get(holdQuery, lease))?.now;
 }
 
 const releaseQuery = compile<HeldLease>()(

@@ -8,10 +8,15 @@ export const PROCESS_LIFETIME_MS = 10_000;
 
 const lifetimeEnd = sql<number>`${databaseTime} + ${sql.lit(PROCESS_LIFETIME_MS)}`;
 
-/** The time of the database when it wrote a row. */
-interface WrittenRow {
+/** The time of the database when it wrote a row, and how many other processes were alive then. */
+export interface WrittenRow {
   readonly now: number;
+  readonly others: number;
 }
+
+const otherCount = sql<number>`(
+  select count(*) from processes as other
+  where other.process_id <> ${param("process_id")} and other.until > ${databaseTime})`;
 
 const addProcess = compile<Pick<ProcessRow, "process_id" | "name" | "version">>()(
   queryBuilder
@@ -21,7 +26,7 @@ const addProcess = compile<Pick<ProcessRow, "process_id" | "name" | "version">>(
       started_at: databaseTime,
       until: lifetimeEnd,
     })
-    .returning(databaseTime.as("now")),
+    .returning([databaseTime.as("now"), otherCount.as("others")]),
 );
 
 export function insertProcess(
@@ -36,7 +41,7 @@ const renewUpdate = compile<{ process_id: string }>()(
     .updateTable("processes")
     .set({ until: lifetimeEnd })
     .where("process_id", "=", param("process_id"))
-    .returning(databaseTime.as("now")),
+    .returning([databaseTime.as("now"), otherCount.as("others")]),
 );
 
 /** Undefined when the row is gone, because others counted the process as dead. */

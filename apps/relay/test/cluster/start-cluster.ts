@@ -14,9 +14,13 @@ import { openDatabaseOf } from "../engine/database-of-path.ts";
 import { minimalEnv } from "../processes/relay-process.ts";
 import { OPERATOR_TOKEN, type Reply } from "../test-relay.ts";
 
-/** The real clock, timers and randomness; while it is paused, a process does not see that time passes. */
-function createRealRuntime(isPaused: () => boolean): Runtime {
-  const clock = createRelayClock({ wall: Date.now, monotonic: () => performance.now() });
+/**
+ * The real clock, timers and randomness; while it is paused, a process does not see that time passes. `aheadBy`
+ * tells by how many ms the clock of its machine is ahead.
+ */
+function createRealRuntime(isPaused: () => boolean, aheadBy: () => number): Runtime {
+  const wall = () => Date.now() + aheadBy();
+  const clock = createRelayClock({ wall, monotonic: () => performance.now() });
   let pausedAt = 0;
   return {
     now: clock.now,
@@ -43,13 +47,15 @@ interface MemberOptions {
   readonly steps?: readonly Migration[];
   /** While this is true, it does not renew its lease and goes on to believe in it. */
   readonly isPaused?: () => boolean;
+  /** By how many ms the clock of its machine is ahead. */
+  readonly aheadBy?: () => number;
 }
 
 /** Starts one process of a relay on a database. */
 export async function startMember(
   databaseUrl: string,
   env: Record<string, string> = {},
-  { steps = migrations, isPaused = () => false }: MemberOptions = {},
+  { steps = migrations, isPaused = () => false, aheadBy = () => 0 }: MemberOptions = {},
 ): Promise<Member> {
   const read = readConfig({
     ...minimalEnv,
@@ -62,7 +68,7 @@ export async function startMember(
   const lines: string[] = [];
   const write = (line: string) => void lines.push(line);
   const log = createLog({ level: "debug", write: { stdout: write, stderr: write }, now: Date.now });
-  const runtime = createRealRuntime(isPaused);
+  const runtime = createRealRuntime(isPaused, aheadBy);
   const relay = await openRelay(read.config, runtime, log, (options) =>
     openStorage({ ...options, migrations: steps }),
   );
