@@ -21,7 +21,7 @@ import { decideKey, type KeyClaim, type KeyDecision } from "./keys/decide-key.ts
 import { listAgentDevices, insertDevice } from "./devices/device-store.ts";
 import { insertAgentKey, listAgentKeys, replaceAgentKey } from "./keys/key-store.ts";
 import { endDisplacedSessions, recordKeyProof } from "./keys/record-key-proof.ts";
-import { checkKeyNotInUse, checkUnprovenKey } from "./keys/check-key.ts";
+import { checkKeyNotInUse, checkUnprovenKey, isDeviceKey } from "./keys/check-key.ts";
 import { linkToProver } from "./keys/save-proven-key.ts";
 import { findAgent, saveAgent } from "./store.ts";
 
@@ -105,6 +105,12 @@ export async function bindKey(
   const isFirst = decision.kind === "first";
   // Each succession record names the agent and is signed by both keys, so they are proven.
   const steps = decision.kind === "same" ? [] : decision.steps;
+  for (const { to } of isFirst ? [] : steps) {
+    // As the agent's own it would only count from now on, and what its device has signed could not be proven.
+    if (await isDeviceKey(tx, { agent_id, public_key: to })) {
+      return refuse("agent.key_unacceptable", "the key must not be that of a device of the agent");
+    }
+  }
   const isSigned = isProven || steps.length > 0;
   const former = isFirst ? steps.map(({ from }) => from) : [];
   const remote = isFirst ? await checkRemoteWork(tx, agent_id, [...former, public_key]) : undefined;

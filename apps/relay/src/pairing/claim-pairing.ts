@@ -1,10 +1,7 @@
 import { hexToBytes, isAcceptablePublicKey } from "@agent/crypto";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
-import { listAgentDevices } from "../agents/devices/device-store.ts";
-import { checkUnprovenKey } from "../agents/keys/check-key.ts";
-import { listAgentKeys } from "../agents/keys/key-store.ts";
+import { checkDeviceKey, checkUnprovenKey } from "../agents/keys/check-key.ts";
 import type { Services } from "../services.ts";
-import type { Reader } from "../storage/storage.ts";
 import type { PairingRow } from "../storage/tables/pairing.ts";
 import { findPairingByCode, markPairingClaimed } from "./store.ts";
 import type { FailedCodeTracker } from "./failed-code-tracker.ts";
@@ -33,29 +30,15 @@ export async function claimPairing(
         ? toClaimAnswer(session)
         : refuse("pairing.code_used");
     }
-    if (await isKnownKey(tx, session.agent_id, public_key)) {
-      return refuse(
-        "agent.key_unacceptable",
-        "the key must not be a current or former key of the agent",
-      );
-    }
     const { pairing_id, agent_id } = session;
-    const inUse = await checkUnprovenKey(tx, { agent_id, public_key });
-    if (inUse !== undefined) return inUse;
+    const binding = { agent_id, public_key };
+    const refused = (await checkDeviceKey(tx, binding)) ?? (await checkUnprovenKey(tx, binding));
+    if (refused !== undefined) return refused;
     await markPairingClaimed(tx, { pairing_id, device_name, public_key });
     return toClaimAnswer({ ...session, status: "claimed" });
   });
   if (!answer.ok && answer.code === "pairing.not_found") await wrongCodes.recordFailure(address);
   return answer;
-}
-
-/** Returns whether a key was retired or belonged to a revoked device, which must not return as a device. */
-async function isKnownKey(read: Reader, agent_id: string, public_key: string): Promise<boolean> {
-  const known = [
-    ...(await listAgentKeys(read, agent_id)),
-    ...(await listAgentDevices(read, agent_id)),
-  ];
-  return known.some((key) => key.public_key === public_key);
 }
 
 function toClaimAnswer({ pairing_id, agent_id, status, device_id }: PairingRow) {

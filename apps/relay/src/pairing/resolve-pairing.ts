@@ -14,7 +14,7 @@ import {
   insertDevice,
   listScopes,
 } from "../agents/devices/device-store.ts";
-import { checkUnprovenKey } from "../agents/keys/check-key.ts";
+import { checkDeviceKey, checkUnprovenKey } from "../agents/keys/check-key.ts";
 import { findAgent } from "../agents/store.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { appendKeyBound } from "../log/entries/append.ts";
@@ -47,9 +47,10 @@ export async function approvePairing(
     if (public_key === null) return refuse("pairing.not_claimed");
     const agent = await findAgent(tx, agent_id);
     if (agent === undefined || agent.revoked_at !== null) return refuse("agent.revoked");
-    // The key may have been proven under another id since it claimed the code.
-    const inUse = await checkUnprovenKey(tx, { agent_id, public_key });
-    if (inUse !== undefined) return inUse;
+    // Since the key claimed the code, the agent or another one may have bound it.
+    const binding = { agent_id, public_key };
+    const refused = (await checkDeviceKey(tx, binding)) ?? (await checkUnprovenKey(tx, binding));
+    if (refused !== undefined) return refused;
     const given = await chooseScopes(tx, caller, granted);
     if (!given.ok) return given;
     if ((await countActiveDevices(tx, agent_id)) >= limits.devices) {
@@ -65,9 +66,7 @@ export async function approvePairing(
       registered_at: now,
       revoked_at: null,
     });
-    if (public_key !== agent.public_key) {
-      await appendKeyBound(tx, { agent_id, public_key, device_id, valid_from: now }, now);
-    }
+    await appendKeyBound(tx, { agent_id, public_key, device_id, valid_from: now }, now);
     await markPairingResolved(tx, { pairing_id, status: "approved", device_id });
     await recordAudit(tx, now, caller, {
       agentId: agent_id,

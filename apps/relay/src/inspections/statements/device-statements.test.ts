@@ -8,7 +8,12 @@ import {
   type Parties,
   signVerdict,
 } from "../../../test/inspections.ts";
-import { createPairedDevice } from "../../../test/agents/pairing.ts";
+import { claimPairing, createPairedDevice, openPairing } from "../../../test/agents/pairing.ts";
+import {
+  createRotation,
+  type RotationRoute,
+  rotationRoutes,
+} from "../../../test/agents/rotation.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -47,4 +52,45 @@ test("a token without the scope task:result gives no verdict", async () => {
   };
   const refused = await t.request("POST", `${given.task.path}/verdict`, request);
   expect(refused).toMatchObject({ status: 403, body: { code: "auth.scope_missing" } });
+});
+
+test.each([true, false])(
+  "IS39: a party cannot make the evidence invalid by taking the key of the device that spoke for it, revoked: %s",
+  async (isRevoked) => {
+    const { boss } = parties;
+    const device = await createPairedDevice(t, boss);
+    const given = await beginCase(t, parties);
+    expect((await giveVerdict(t, { ...given, boss: device }, "rejected")).status).toBe(200);
+    await giveVerdict(t, given, "conceded");
+    await t.clock.advance(3_600_000);
+    const path = `/api/v1/agents/${boss.agentId}/devices/${device.deviceId}`;
+    if (isRevoked) await t.as(boss, "DELETE", path);
+    const { body } = await t.as(boss, "GET", `/api/v1/devices/${device.deviceId}`);
+    expect(body["revoked"]).toBe(isRevoked);
+    const rotation = createRotation(t, boss, { to: device });
+    for (const changeKey of Object.values<RotationRoute>(rotationRoutes)) {
+      const refused = await changeKey(t, boss, rotation);
+      expect(refused).toMatchObject({ status: 400, body: { code: "agent.key_unacceptable" } });
+    }
+    const another = createRotation(t, boss);
+    expect((await rotationRoutes["rotate-key"](t, boss, another)).status).toBe(200);
+    const { text } = await t.asOperator("GET", `${given.task.path}/evidence`);
+    expect(verifyArtifact(text).code).toBeUndefined();
+  },
+);
+
+test("IS39: a key that became a former one of the agent while it waited to be a device is not approved", async () => {
+  const { boss } = parties;
+  const session = await openPairing(t, boss);
+  const waiting = t.createUnknownAgent();
+  expect((await claimPairing(t, session, waiting)).status).toBe(200);
+  let owner = boss;
+  for (const to of [waiting, t.createUnknownAgent()]) {
+    const rotation = createRotation(t, owner, { to });
+    expect((await rotationRoutes["rotate-key"](t, owner, rotation)).status).toBe(200);
+    owner = rotation.next;
+    await t.clock.advance(1);
+  }
+  const approved = await t.as(owner, "POST", `/pairing/${session.pairing_id}/approve`, {});
+  expect(approved).toMatchObject({ status: 400, body: { code: "agent.key_unacceptable" } });
 });

@@ -1,6 +1,7 @@
 import { limits } from "@agent/wire";
 import { bootstrapWithProof } from "../../agents/key-proof.ts";
 import { claimPairing, createPairedDevice, openPairing } from "../../agents/pairing.ts";
+import { createRotation, rotationRoutes } from "../../agents/rotation.ts";
 import type { TestRelay } from "../../test-relay.ts";
 import { createRevocationSql } from "../../stored/edited-relay.ts";
 import { withEditedDatabase, type Contract } from "../outcome.ts";
@@ -108,6 +109,12 @@ export const pairingContract: Contract<
     "agent.revoked": async (t) => {
       const { owner, path } = await scene(t, { claimed: true });
       await t.asOperator("POST", `/api/v1/agents/${owner.agentId}/revoke`);
+      return t.asOperator("POST", `${path}/approve`);
+    },
+    "agent.key_unacceptable": async (t) => {
+      const { owner, device, path } = await scene(t, { claimed: true });
+      const rotation = createRotation(t, owner, { to: device });
+      await rotationRoutes["rotate-key by the operator"](t, owner, rotation);
       return t.asOperator("POST", `${path}/approve`);
     },
     "agent.key_in_use": async (t) => {

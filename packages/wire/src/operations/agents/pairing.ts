@@ -116,6 +116,7 @@ export const pairing = {
       "pairing.not_claimed",
       "pairing.resolved",
       "pairing.expired",
+      "agent.key_unacceptable",
       "agent.key_in_use",
       "pairing.scope_not_held",
       "agent.revoked",
