@@ -104,6 +104,22 @@ describe("C4: payers that the asker knows count without fees", () => {
     expect(await trust(asker, worker)).toBe("verified");
     expect(await trust(asker, fake)).toBe("unknown");
   });
+
+  test("C4: a payer whom the asker has paid and then blocked counts no more", async () => {
+    m = await createReputationMarket();
+    const worker = await m.seller(0.02);
+    const payers = [await m.seller(1), await m.seller(1)];
+    const asker = await m.buyer(10);
+    for (const payer of payers) {
+      await m.t.deposit(payer, 1);
+      await m.work(payer, worker, { times: 20 });
+      await m.work(asker, payer);
+    }
+    expect(await trust(asker, worker)).toBe("trusted");
+    const blocked = `/api/v1/agents/${asker.agentId}/trust/${payers[0]?.agentId}`;
+    expect((await m.call(asker, "PUT", blocked, { trust_level: "blocked" })).status).toBe(200);
+    expect(await trust(asker, worker)).toBe("first_contact");
+  });
 });
 
 describe("C3: payers with one owner count as one", () => {

@@ -66,6 +66,27 @@ describe.runIf(onlyOn("postgres")).each([
     return { types, ended: collect(steps) };
   }
 
+  test("RT2: no process offers a waiting task to an executor that its payer has blocked since", async () => {
+    const [boss, other] = [await cluster.createAgent(), await cluster.createAgent()];
+    const worker = await cluster.createWorker(0);
+    await submit(boss, worker, member(0));
+    const block = `/api/v1/agents/${boss.agentId}/trust/${worker.agentId}`;
+    const body = { trust_level: "blocked" };
+    expect((await cluster.as(boss, member(0), "PUT", block, { body })).status).toBe(200);
+    // The other processes follow within about a second.
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    const device = connect(worker, member(1));
+    await device.heard("ready");
+    const allowed = await submit(other, worker, member(2));
+    await device.heard("task_assigned");
+    // By then the waiting task was due to be brought to its executor.
+    await new Promise((resolve) => setTimeout(resolve, 7_000));
+    const offered = device.received.flatMap((message) =>
+      message.type === "task_assigned" ? [message.task.task_id] : [],
+    );
+    expect(new Set(offered)).toEqual(new Set([allowed.task_id]));
+  });
+
   /** Lets a device of the second process do a task of the first one, whose stream the third one has. */
   async function expectWork(boss: TestAgent, worker: TestAgent, device: Device): Promise<void> {
     const before = device.received.length;
