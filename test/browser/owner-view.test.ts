@@ -354,13 +354,25 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
   it("a browser withdraws where the owner has allowed it, once per question, and ends itself", async () => {
     const other = await openContext();
     await pair(other.page, "--allow-withdrawals");
+    // Only a browser that was paired before has no use for the code of its link.
+    const note = other.page.locator("main >> text=This browser is paired already");
+    expect(await note.count()).toBe(0);
+    await other.page.goto("about:blank");
+    await other.page.goto(`${world.relay.baseUrl}/console/me#pair=AAAAAA`);
+    await note.waitFor();
     await open("account", other.page);
     await other.page.fill("input[name=amount]", "2.5");
+    await other.page.fill("input[name=destination]", " ");
+    await other.page.click("text=Withdraw …");
+    expect(await other.page.locator("dialog").count()).toBe(0);
     await other.page.fill("input[name=destination]", "DE00 0000");
     await other.page.click("text=Withdraw …");
     expect(await other.page.locator(".consequence").innerText()).toContain("2.50 USD");
     await other.page.locator("dialog .button").click();
     await other.page.waitForSelector("td:has-text('DE00 0000')");
+    // The statement above the list says so as well, without a reload of the page.
+    const movements = other.page.locator("[aria-label^=Movements]");
+    await expect.poll(() => movements.innerText(), { timeout: 10_000 }).toContain("−2.50 USD");
     const listed = await world.operator.listWithdrawals({ params: { agentId: world.workerId } });
     expect(listed).toMatchObject({ body: { withdrawals: [{ amount: 2.5, status: "pending" }] } });
 

@@ -23,9 +23,9 @@ export function OwnerPage({
     return <PairingPage claimed={claimed} code={code} onPaired={setDevice} />;
   }
   if (isEnded) return <EndedPage />;
-  return (
-    <PairedPage device={device} isCodeUnused={code !== undefined} onEnded={() => setEnded(true)} />
-  );
+  // A browser that was paired just now has used the code of its link.
+  const isCodeUnused = kept?.state === "paired" && code !== undefined;
+  return <PairedPage device={device} isCodeUnused={isCodeUnused} onEnded={() => setEnded(true)} />;
 }
 
 /** The whole page in a browser that lets it store nothing. */

@@ -8,7 +8,7 @@ import { saveFile } from "../../shared/components/save-file.ts";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
-import { useAnswer } from "../../shared/relay/use-answer.ts";
+import { type ReloadRules, useAnswer } from "../../shared/relay/use-answer.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { useOwnerContext } from "../owner-context.ts";
 import { useOwnScopes } from "../use-own-scopes.ts";
@@ -19,7 +19,9 @@ const EVERY_MS = 20_000;
 /** The account of the agent: its balance, every movement, and what was withdrawn. */
 export function AccountPage() {
   const { agentId } = useOwnerContext().device;
-  const balance = useAnswer("getBalance", { params: { agentId } }, { everyMs: EVERY_MS });
+  const [version, setVersion] = useState(0);
+  const rules = { everyMs: EVERY_MS, version };
+  const balance = useAnswer("getBalance", { params: { agentId } }, rules);
   return (
     <>
       <AnswerView answer={balance}>
@@ -38,9 +40,9 @@ export function AccountPage() {
       </AnswerView>
       <h2>Statement</h2>
       <StatementDownload agentId={agentId} />
-      <Movements agentId={agentId} />
+      <Movements agentId={agentId} rules={rules} />
       <h2>Withdrawals</h2>
-      <Withdrawals agentId={agentId} onRequested={balance.reload} />
+      <Withdrawals agentId={agentId} rules={rules} onRequested={() => setVersion(version + 1)} />
     </>
   );
 }
@@ -58,12 +60,19 @@ const WORDS: Readonly<Record<string, string>> = {
 const getTransactions = ({ transactions }: BodyOf<"listTransactions">) => transactions;
 const getWithdrawals = ({ withdrawals }: BodyOf<"listWithdrawals">) => withdrawals;
 
-function Movements({ agentId }: { agentId: string }) {
+interface ListProps {
+  readonly agentId: string;
+  /** The lists are as old as the balance above them. */
+  readonly rules: ReloadRules;
+}
+
+function Movements({ agentId, rules }: ListProps) {
   const loadPage = useListPages("listTransactions", { params: { agentId } }, getTransactions);
   return (
     <PageTable
       caption="Movements of the account, newest first"
       loadPage={loadPage}
+      rules={rules}
       rowKey={({ transaction_id }) => transaction_id}
       empty="The account has no movements yet."
       columns={[
@@ -107,21 +116,16 @@ function StatementDownload({ agentId }: { agentId: string }) {
   );
 }
 
-function Withdrawals({ agentId, onRequested }: { agentId: string; onRequested: () => void }) {
+function Withdrawals({
+  agentId,
+  rules,
+  onRequested,
+}: ListProps & { readonly onRequested: () => void }) {
   const mayWithdraw = useOwnScopes()?.includes("account:write");
-  const [turn, setTurn] = useState(0);
   const loadPage = useListPages("listWithdrawals", { params: { agentId } }, getWithdrawals);
   return (
     <>
-      {mayWithdraw === true && (
-        <WithdrawalForm
-          agentId={agentId}
-          onDone={() => {
-            setTurn(turn + 1);
-            onRequested();
-          }}
-        />
-      )}
+      {mayWithdraw === true && <WithdrawalForm agentId={agentId} onDone={onRequested} />}
       {mayWithdraw === false && (
         <p class="hint">
           This browser only reads the account. To withdraw here, pair it again by{" "}
@@ -129,9 +133,9 @@ function Withdrawals({ agentId, onRequested }: { agentId: string; onRequested: (
         </p>
       )}
       <PageTable
-        key={turn}
         caption="Withdrawals, newest first"
         loadPage={loadPage}
+        rules={rules}
         rowKey={({ withdrawal_id }) => withdrawal_id}
         empty="Nothing was withdrawn yet."
         tone={({ status }) => (status === "failed" ? "bad" : undefined)}

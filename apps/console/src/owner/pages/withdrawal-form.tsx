@@ -3,6 +3,7 @@ import { AskDialog } from "../ask-dialog.tsx";
 import { QuotedText } from "../../shared/components/foreign-text.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
+import { NOT_BLANK } from "../../shared/format/not-blank.ts";
 import { readField } from "../../shared/format/read-field.ts";
 
 interface WantedWithdrawal {
@@ -43,7 +44,14 @@ export function WithdrawalForm({ agentId, onDone }: { agentId: string; onDone: (
       </label>
       <label>
         Pay to, in the words of your operator
-        <input type="text" name="destination" maxLength={256} autocomplete="off" required />
+        <input
+          type="text"
+          name="destination"
+          maxLength={256}
+          autocomplete="off"
+          required
+          {...NOT_BLANK}
+        />
       </label>
       <button type="submit">Withdraw …</button>
       {wanted !== undefined && (

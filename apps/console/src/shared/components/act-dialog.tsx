@@ -4,6 +4,7 @@ import type { CallRefusal } from "@agent/client";
 import type { CallExtras, PageAnswer } from "../relay/call-relay.ts";
 import { usePageContext } from "../relay/page-context.ts";
 import { RefusalText } from "./answer-view.tsx";
+import { NOT_BLANK } from "../format/not-blank.ts";
 import { readField } from "../format/read-field.ts";
 
 /** The question that a person answers before an act. */
@@ -150,9 +151,6 @@ function ActDialog<Body>({
     </dialog>
   );
 }
-
-/** Blanks alone would pass for an answer; the title is shown by the browser with its refusal. */
-const NOT_BLANK = { pattern: ".*\\S.*", title: "It must not be blank." } as const;
 
 function ActFields<Body>({ question }: { question: ActQuestion<Body> }) {
   const { fields = [], typedWord } = question;
