@@ -12,6 +12,7 @@ import { compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Storage, Tx } from "../storage/storage.ts";
 import { joinProcesses } from "./join.ts";
 import { LeadershipLost } from "./membership.ts";
+import { countLiveProcesses, deleteDeadProcesses } from "./process-store.ts";
 import {
   beginTail,
   createChangeTail,
@@ -137,6 +138,24 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     await member.renew();
     expect(member.isAlive()).toBe(true);
     expect(member.id()).not.toBe(id);
+  });
+
+  test("what a process stored before the database's clock was set back keeps no other from leading", async () => {
+    const [dead, other] = [await join("dead"), await join("other")];
+    await other.member.renew();
+    expect(await countLiveProcesses(other.storage.read)).toBe(2);
+    const values = [dead.member.id()];
+    await runStatement(url, "UPDATE leases SET until = until + 3600000 WHERE holder = $1", values);
+    await runStatement(
+      url,
+      "UPDATE processes SET until = until + 3600000 WHERE process_id = $1",
+      values,
+    );
+    expect(await countLiveProcesses(other.storage.read)).toBe(1);
+    await other.member.renew();
+    expect(other.member.isLeader()).toBe(true);
+    await other.storage.transaction(deleteDeadProcesses);
+    expect(await runStatement(url, "SELECT name FROM processes")).toEqual([{ name: "other" }]);
   });
 
   test("a process that leaves gives up its rows, and no fence is used twice", async () => {

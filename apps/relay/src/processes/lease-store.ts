@@ -12,6 +12,7 @@ export interface HeldLease {
   readonly fence: number;
 }
 
+/** A lease whose end is further ahead was stored before the database's clock was set back. */
 const acquireQuery = compile<{ name: string; holder: string }>()(
   sql<{ fence: number }>`
     insert into leases (name, holder, fence, until)
@@ -21,6 +22,7 @@ const acquireQuery = compile<{ name: string; holder: string }>()(
       until = excluded.until,
       fence = leases.fence + case when leases.holder = excluded.holder then 0 else 1 end
     where leases.holder = excluded.holder or leases.until <= ${databaseTime}
+      or leases.until > ${databaseTime} + ${sql.lit(2 * LEASE_MS)}
     returning fence`,
 );
 

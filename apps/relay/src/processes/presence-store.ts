@@ -1,7 +1,8 @@
 import { compile, param, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
-import { databaseTime, jsonMembers, jsonTexts } from "../storage/queries/fragments.ts";
+import { jsonMembers, jsonTexts } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { PresenceRow } from "../storage/tables/processes.ts";
+import { isLive } from "./process-store.ts";
 
 /** The tasks that a device may be sent: null where it made no announcement. */
 export interface StoredDevice {
@@ -65,9 +66,7 @@ export function listPresences(read: Reader): Promise<PresenceRow[]> {
 }
 
 const livenessOfAll = compile()(
-  queryBuilder
-    .selectFrom("processes")
-    .select(["process_id", sql<0 | 1>`until > ${databaseTime}`.as("is_live")]),
+  queryBuilder.selectFrom("processes").select(["process_id", isLive.as("is_live")]),
 );
 
 /** Lists the processes with a row, and whether each is alive by the clock of the database. */

@@ -14,9 +14,16 @@ export interface WrittenRow {
   readonly others: number;
 }
 
+/** A row whose end is further ahead was stored before the database's clock was set back. */
+const latestEnd = sql<number>`${databaseTime} + ${sql.lit(2 * PROCESS_LIFETIME_MS)}`;
+
+/** Whether the process of a row of `processes` is alive. */
+export const isLive = sql<
+  0 | 1
+>`(processes.until > ${databaseTime} and processes.until < ${latestEnd})`;
+
 const otherCount = sql<number>`(
-  select count(*) from processes as other
-  where other.process_id <> ${param("process_id")} and other.until > ${databaseTime})`;
+  select count(*) from processes where process_id <> ${param("process_id")} and ${isLive})`;
 
 const addProcess = compile<Pick<ProcessRow, "process_id" | "name" | "version">>()(
   queryBuilder
@@ -72,15 +79,15 @@ const KEEP_DEAD_MS = 60_000;
 const deleteDead = compile()(
   queryBuilder
     .deleteFrom("processes")
-    .where("until", "<", sql<number>`${databaseTime} - ${sql.lit(KEEP_DEAD_MS)}`),
+    .where(
+      sql<boolean>`until < ${databaseTime} - ${sql.lit(KEEP_DEAD_MS)} or until > ${latestEnd}`,
+    ),
 );
 
 /** Deletes the rows of processes that ended without giving them up. */
 export async function deleteDeadProcesses(tx: Tx): Promise<void> {
   await tx.run(deleteDead, {});
 }
-
-const isLive = sql<0 | 1>`processes.until > ${databaseTime}`;
 
 /** A process as the other processes see it. */
 export interface KnownProcess extends ProcessRow {
