@@ -179,7 +179,8 @@ function SessionMenu({ session }: { session: OperatorSession }) {
   const mayAct = session.mayAct.value;
   const [refusal, setRefusal] = useState<CallRefusal>();
   const leftMs = (shown?.operateUntil ?? 0) - Math.max(now, browserEnvironment.now());
-  const minutes = Math.max(1, Math.ceil(leftMs / 60_000));
+  // Rounded, because the estimate of the relay's clock lags by the time that an answer takes.
+  const minutes = Math.max(1, Math.round(leftMs / 60_000));
   return (
     <details class="session">
       <summary>{mayAct ? `operate ${minutes} min` : "view"}</summary>
