@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import pages from "./vite.config.ts";
 
-/** Builds the console apart from the other pages, for the reason given for that of the log. */
+/** Builds the console separately from the other pages, for the same reason as the page of the log. */
 export default defineConfig({
   ...pages,
   build: {

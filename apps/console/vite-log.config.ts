@@ -3,8 +3,8 @@ import { defineConfig } from "vite";
 import pages from "./vite.config.ts";
 
 /**
- * Builds the page of the log after the others and apart from them, because a script that two pages shared
- * would be a second download for the page of /verify.
+ * Builds the page of the log after and separately from the other pages, because a script that two pages share
+ * would be a second download for the page /verify.
  */
 export default defineConfig({
   ...pages,

@@ -7,9 +7,9 @@ const inRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const conditions = ["agent-source", "module", "browser", "development|production"];
 
 export default defineConfig({
-  // The folder must work under any path and on any static host.
+  // The folder must work below any path and on any static host.
   base: "./",
-  // The icon is the one file that the pages name without a hash.
+  // The icon is the only file that the pages refer to without a hash in its name.
   publicDir: "public",
   plugins: [dropCiphersPlugin],
   resolve: { conditions },

@@ -1,8 +1,8 @@
 import type { Plugin } from "vite";
 
 /**
- * The parts of tweetnacl's one function that encrypt or serve Node.js: each begins with the first text and
- * ends before the second. What only they call is then left out by the minifier.
+ * The parts of tweetnacl's single function that encrypt or support Node.js. Each begins with the first text and
+ * ends before the second. The minifier then removes the code that only they call.
  */
 const UNUSED_PARTS = [
   ["var poly1305 = function(key)", "function crypto_onetimeauth("],
@@ -12,8 +12,8 @@ const UNUSED_PARTS = [
 ] as const;
 
 /**
- * Cuts encryption out of the text of tweetnacl, of which the pages use signatures only. Throws Error if the
- * text has other parts than expected, so that a new version is looked at before it is built into a page.
+ * Removes encryption from the source of tweetnacl, because the pages only use signatures. Throws Error if the
+ * source has other parts than expected, so that a new version is reviewed before it is built into a page.
  */
 export function dropCiphers(source: string): string {
   return UNUSED_PARTS.reduce((text, [from, to]) => {
@@ -25,7 +25,7 @@ export function dropCiphers(source: string): string {
   }, source);
 }
 
-/** A bundler cannot do this, because everything is assigned to one object. */
+/** A bundler cannot remove them, because everything is assigned to one object. */
 export const dropCiphersPlugin: Plugin = {
   name: "drop-ciphers",
   transform: (source, id) =>

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { build, type Rollup } from "vite";
 
 /**
- * Writes the page as one file for readers without a server. Browsers load no module from a file
- * beside a page that is a file itself, so script and style are in it, admitted by their hashes.
+ * Writes the page as one file for readers without a server. A page that is opened from a file cannot load a
+ * module from another file, so script and style are inlined and allowed by their hashes.
  */
 const folder = new URL("../../relay/assets/console/", import.meta.url);
 
@@ -27,7 +27,7 @@ const [styleName] = readdirSync(new URL("console/assets/", folder)).filter((name
   /^style-.*\.css$/.test(name),
 );
 const style = readFileSync(new URL(`console/assets/${styleName}`, folder), "utf8");
-// An end tag within a text of the script would end the script.
+// An end tag inside a string of the script would end the script element.
 const code = script.code.replaceAll("</script", String.raw`<\/script`);
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;

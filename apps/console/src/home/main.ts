@@ -1,6 +1,6 @@
 import "../style.css";
 
-/** Adds a button that copies beside each value that readers compare elsewhere. */
+/** Adds a copy button after each value that readers compare with another source. */
 for (const value of document.querySelectorAll("[data-copy]")) {
   const button = document.createElement("button");
   button.type = "button";
@@ -15,7 +15,7 @@ async function copyText(button: HTMLButtonElement, text: string): Promise<void> 
     await navigator.clipboard.writeText(text);
     button.textContent = "Copied";
   } catch {
-    // Without a secure connection the browser has no clipboard; the value can be selected.
+    // Without a secure connection the browser offers no clipboard, but the value can be selected.
     button.textContent = "Select and copy it";
   }
 }

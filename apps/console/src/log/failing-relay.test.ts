@@ -24,7 +24,7 @@ const identity = JSON.stringify({
   log: stated,
 });
 
-/** The path that fails, and its status; all others that are not set are 404. */
+/** The path that fails, and its status; every path that is not set answers 404. */
 let failing: readonly [path: string, status: number];
 const server = createServer(({ url = "" }, response) => {
   const [path, status] = failing;
@@ -38,7 +38,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const { fetch } = globalThis;
-  // The page asks the relay that serves it.
+  // The page sends its requests to the relay that serves it.
   vi.stubGlobal("fetch", (path: string, init: RequestInit) =>
     fetch(new URL(path, `http://127.0.0.1:${port}/`), init),
   );

@@ -1,7 +1,7 @@
-/** More than any note, tile or bundle of entries has. */
+/** Larger than any note, tile or bundle of entries. */
 const MAX_BYTES = 262_144;
 
-/** Reads a path of the relay that serves the page; without bytes the status states the reason. */
+/** Reads a path of the relay that serves the page; if there are no bytes, the status states the reason. */
 export async function fetchBytes(
   path: string,
 ): Promise<{ readonly status: number; readonly bytes: Uint8Array | undefined }> {

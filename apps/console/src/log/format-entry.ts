@@ -1,6 +1,6 @@
 import type { LogEntry } from "@agent/transparency";
 
-/** Returns the kind of an entry in words; a later version may have kinds that this one does not know. */
+/** Returns the kind of an entry in words; a later version may have kinds that are unknown here. */
 export const formatKind = ({ kind, kindNumber }: LogEntry): string =>
   kind === null ? `kind ${kindNumber}` : kind.replaceAll("_", " ");
 

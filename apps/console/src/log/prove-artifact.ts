@@ -56,7 +56,7 @@ export async function proveArtifact(
   }
 }
 
-/** A record that a relay signs when it is read is logged without its signature. */
+/** A record that a relay signs each time it is read is logged without its signature. */
 function listHashes(text: string): ListHashesResult {
   if (HEX_OF_32_BYTES.test(text)) return { ok: true, hashes: [text] };
   const read = readJsonText(text);

@@ -9,7 +9,7 @@ export function ProveBox({ logKey }: { logKey: VerifierKey }) {
   const [result, setResult] = useState<ProveArtifactResult>();
   const change = (next: string) => {
     setText(next);
-    // An answer about the former text must not stand beside the new one.
+    // The answer for the previous text must not remain beside the new one.
     setResult(undefined);
   };
   const prove = async () => setResult(await proveArtifact(text, logKey));

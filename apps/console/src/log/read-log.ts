@@ -17,14 +17,14 @@ import {
 } from "@agent/transparency";
 import { fetchBytes } from "./fetch-bytes.ts";
 
-/** A checked head, and the names under which others signed it. */
+/** A checked head, and the names of the witnesses that cosigned it. */
 export interface ShownHead {
   readonly size: number;
   readonly root: string;
   readonly witnesses: readonly string[];
 }
 
-/** The parts of a log that the page shows after they were checked in the browser. */
+/** The parts of a log that the page shows once they were checked in the browser. */
 export interface ShownLog {
   readonly logKey: VerifierKey;
   readonly vkey: string;
@@ -41,12 +41,12 @@ export type ReadLogResult =
 const NEWEST = 20;
 const HASH_BYTES = 32;
 
-/** The relay contradicts itself, so nothing of its log is shown. */
+/** A contradiction in the relay's data, after which nothing of its log is shown. */
 class LogFault extends Error {
   override name = "LogFault";
 }
 
-/** Reads the log of the relay that serves the page and checks it by the key that the relay states. */
+/** Reads the log of the relay that serves the page and checks it with the key that the relay states. */
 export async function readLog(): Promise<ReadLogResult> {
   try {
     const stated = await readStatement();
@@ -65,7 +65,7 @@ export async function readLog(): Promise<ReadLogResult> {
   }
 }
 
-/** Reads a path; undefined only if the relay says that it has none. Another status says nothing about the log. */
+/** Reads a path; undefined only if the relay answers 404, because other failures say nothing about the log. */
 async function read(path: string): Promise<Uint8Array | undefined> {
   const { status, bytes } = await fetchBytes(path);
   if (bytes === undefined && status !== 404) throw new Error(`status ${status}`);

@@ -30,14 +30,14 @@ const LINKS = [
   ["freeze", "Freeze"],
 ] as const;
 
-/** The overview feeds the frame as well, so it is read at most so often when things change. */
+/** The frame reads the overview too, so the interval between two reads after changes is limited. */
 const OVERVIEW_RULES = {
   on: ["task.", "money.", "relay.", "withdrawal.", "approval.", "peer.", "agent."],
   minMs: 4_000,
   everyMs: 30_000,
 };
 
-/** Everything around the view: which relay, its state, where one can go, and the session. */
+/** Everything around the view: the relay's name and state, the links to the views, and the session. */
 export function ConsoleFrame({
   session,
   children,
@@ -49,7 +49,7 @@ export function ConsoleFrame({
   const { route, feed } = usePageContext();
   const { path, query } = route.value;
   const state = feed?.state.value ?? null;
-  // Without its stream the page may show what has changed since.
+  // Without its event stream the page may show outdated data.
   const isOld = state !== null && state !== "live";
   const place = formatHashRoute(path, Object.fromEntries(query));
   return (
@@ -81,7 +81,7 @@ export function ConsoleFrame({
   );
 }
 
-/** The address of the page is that of its view, so the link must not change it. */
+/** The fragment of the address names the view, so the link must not change it. */
 function skipToContent(event: Event): void {
   event.preventDefault();
   document.querySelector<HTMLElement>("#content")?.focus();
@@ -101,7 +101,7 @@ function RelayName() {
   );
 }
 
-/** The state in one word, so that a colour is never needed. */
+/** The state in one word, so that it can be understood without colours. */
 function StatePill({ overview, isOld }: { overview: Overview | undefined; isOld: boolean }) {
   if (overview === undefined) return <span class="pill">{isOld ? "not reached" : "…"}</span>;
   const { freeze, draining, jobs } = overview;
@@ -116,7 +116,7 @@ function StatePill({ overview, isOld }: { overview: Overview | undefined; isOld:
   return <span class={`pill ${isOld ? "" : tone}`}>{isOld ? `${text}?` : text}</span>;
 }
 
-/** Shows whether changes arrive now, and after a lost stream the time up to which the page is current. */
+/** Shows whether changes arrive live; after the stream was lost, shows up to which time the page is current. */
 function LiveDot() {
   const { feed } = usePageContext();
   const state = feed?.state.value ?? null;
@@ -155,7 +155,7 @@ function FindForm() {
 
 const THEMES = ["auto", "light", "dark"] as const;
 
-/** Chooses light or dark for as long as the page is open. */
+/** Chooses the light or dark theme until the page is closed. */
 function ThemeButton() {
   const [theme, setTheme] = useState<(typeof THEMES)[number]>("auto");
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "auto";
@@ -206,7 +206,7 @@ function SessionMenu({ session }: { session: OperatorSession }) {
   );
 }
 
-/** A relay of one process has no page of processes worth a link. */
+/** A relay with one process needs no link to the page of processes. */
 const isLinked = (name: string, overview: Overview | undefined) =>
   name !== "processes" || (overview?.processes ?? 1) > 1;
 

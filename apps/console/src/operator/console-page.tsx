@@ -11,10 +11,10 @@ import { ConsoleView } from "./console-view.tsx";
 import type { OperatorSession } from "./operator-session.ts";
 import { SignIn } from "./sign-in.tsx";
 
-/** The changes that the list of the overview shows from before the page was opened. */
+/** The number of changes from before the page was opened that the overview lists. */
 const SHOWN_BEFORE = 20;
 
-/** The whole page: the form to sign in, or the frame around one view. */
+/** The whole page: the sign-in form, or the frame around one view. */
 export function ConsolePage({
   session,
   route,
@@ -53,7 +53,7 @@ function OpenConsole({
   );
 }
 
-/** Follows the changes of the relay while the session is open. */
+/** Follows the relay's events while the session is open. */
 function useEventFeed(session: OperatorSession): EventFeed | undefined {
   const [feed, setFeed] = useState<EventFeed | undefined>();
   useEffect(() => {

@@ -18,18 +18,18 @@ const loadTaskPage = async () => (await import("./task/task-page.tsx")).TaskPage
 
 type LaterPages = typeof import("./later-pages.ts");
 
-/** Returns a view that is loaded when it is first opened. */
+/** Returns a view whose code is loaded when it is first opened. */
 const loadPage = (name: keyof LaterPages) =>
   loadLater(async () => (await import("./later-pages.ts"))[name]);
 
 /**
- * The views by the first part of their address, and those of one thing by it and a slash. What an
- * operator seldom opens, or what is large, is loaded when it is first opened.
+ * The views by the first part of their address; the key of a view of a single item ends in a slash. Views that
+ * are large or seldom used are loaded when they are first opened.
  */
 const VIEWS: Readonly<Record<string, ViewComponent>> = {
   "": OverviewPage,
   tasks: TasksPage,
-  // It verifies and draws, so it has a file of its own.
+  // It contains the verifier and the charts, so it is a file of its own.
   "tasks/": loadLater(loadTaskPage),
   agents: AgentsPage,
   "agents/": AgentPage,
@@ -48,7 +48,7 @@ const VIEWS: Readonly<Record<string, ViewComponent>> = {
   find: FindPage,
 };
 
-/** Shows the view of a place. */
+/** Shows the view of a route. */
 export function ConsoleView({ route }: { route: HashRoute }) {
   const [name = "", id] = route.path;
   const View = VIEWS[id === undefined ? name : `${name}/`];

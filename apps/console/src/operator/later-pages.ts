@@ -1,4 +1,4 @@
-/** The pages that are opened less often, which the console loads together with the first of them. */
+/** The seldom used pages, which the console loads all together when one of them is first opened. */
 export { ApprovalsPage } from "./pages/approvals-page.tsx";
 export { AuditPage } from "./pages/audit-page.tsx";
 export { DisputesPage } from "./pages/disputes-page.tsx";

@@ -14,43 +14,43 @@ import { browserEnvironment } from "../shared/relay/page-context.ts";
 
 type SessionBody = BodyOf<"renewConsoleSession">;
 
-/** The part of a session that the page shows; the bearer is in no object that the page passes on. */
+/** The part of a session that the page shows; the page never passes on an object with the bearer token. */
 export interface ShownSession {
   readonly sessionId: string;
   readonly level: string;
-  /** The time in ms until which it may act; null if it only reads. */
+  /** The time in ms until which it may act; null if it is read-only. */
   readonly operateUntil: number | null;
 }
 
 export interface OperatorSession {
-  /** Undefined until the page knows, null without a session. */
+  /** Undefined until it is known; null without a session. */
   readonly shown: ReadonlySignal<ShownSession | null | undefined>;
   readonly mayAct: ReadonlySignal<boolean>;
   readonly relay: RelayCaller;
   readonly getToken: TokenSource;
-  /** Asks for a session by the cookie that an earlier page of this browser was given. */
+  /** Continues the session of the cookie that an earlier page received in this browser. */
   continueSession(): Promise<void>;
   openByCode(code: string): Promise<CallRefusal | undefined>;
   openByToken(masterToken: string): Promise<CallRefusal | undefined>;
-  /** Returns why the session could not be ended; the browser is signed in then as before. */
+  /** Returns why the session could not be ended; the browser then stays signed in. */
   closeSession(): Promise<CallRefusal | undefined>;
 }
 
-/** A bearer is replaced this long before its end, so that no call meets its end on the way. */
+/** A bearer token is replaced this long before it expires, so that it does not expire during a call. */
 const RENEW_BEFORE_MS = 20_000;
 
 const relayClock = createRelayClock(browserEnvironment.fetch, browserEnvironment.now);
 
-/** The relay reads its cookie only for requests that other pages cannot send. */
+/** The relay accepts its cookie only with this header, which other sites' pages cannot send. */
 const fromOwnPage = fetchWith({ "x-agent-console": "1" }, relayClock.send);
 
-/** The one bearer of the page; it is never stored. */
+/** The page's only bearer token; it is never stored. */
 let bearer: { readonly token: string; readonly expiresAt: number } | undefined;
 
-/** The session has ended, as against a relay that does not answer. */
+/** Whether the session has ended, in contrast to a relay that does not answer. */
 const isDenied = ({ status }: CallRefusal) => status === 401 || status === 403;
 
-/** Holds the part of the session that the page shows, and ends it together with the bearer. */
+/** Holds the visible part of the session, and ends it together with the bearer token. */
 function createSessionState() {
   const shown = signal<ShownSession | null | undefined>(undefined);
   const mayAct = signal(false);
@@ -67,7 +67,7 @@ function createSessionState() {
     if (answer.ok) {
       cancelActing();
       const { session_id, level, operate_until, token, expires_at } = answer.body;
-      // All times of the page are those of the browser's clock.
+      // The page compares all times with the browser's clock.
       const aheadMs = relayClock.aheadMs();
       const operateUntil = operate_until && operate_until - aheadMs;
       bearer = { token, expiresAt: expires_at - aheadMs };
@@ -82,7 +82,7 @@ function createSessionState() {
   return { shown, mayAct, accept, end };
 }
 
-/** Holds the session of the page: opened by a code or the token, kept by the cookie. */
+/** Holds the page's session, which is opened with a code or the master token and continued by the cookie. */
 export function createOperatorSession(): OperatorSession {
   const { shown, mayAct, accept, end } = createSessionState();
   let renewing: Promise<PageAnswer<SessionBody>> | undefined;
@@ -118,7 +118,7 @@ export function createOperatorSession(): OperatorSession {
     const answer = await callForBody("openConsoleSession", { body }, options);
     if (!answer.ok) return answer;
     accept(answer);
-    // The cookie is now that of the new session, so the one before would stay open without a page.
+    // The cookie now belongs to the new session, so the previous one would remain open without a page.
     if (before !== undefined && mayAct.value) {
       await relay.call("revokeConsoleSession", { params: { sessionId: before } });
     }
@@ -139,7 +139,7 @@ export function createOperatorSession(): OperatorSession {
     getToken,
     async continueSession() {
       const answer = await renew();
-      // Without an answer the person may still sign in.
+      // If the relay did not answer, the user can still sign in.
       if (!answer.ok && shown.value === undefined) shown.value = null;
     },
     openByCode: (code) => open({ code }),
@@ -153,7 +153,7 @@ export function createOperatorSession(): OperatorSession {
   };
 }
 
-/** Asks for the session again when a bearer is refused, because it may have been ended elsewhere. */
+/** Renews the session when a bearer token is refused, because it may have been ended elsewhere. */
 function createEndingCaller(caller: RelayCaller, onRefused: () => Promise<void>): RelayCaller {
   const check = async <Answer extends PageAnswer<unknown>>(answer: Answer): Promise<Answer> => {
     if (!answer.ok && answer.status === 401) await onRefused();

@@ -6,7 +6,7 @@ export function TaskLink({ id }: { id: string }) {
   return <ShortId id={id} href={formatHashRoute(["tasks", id])} />;
 }
 
-/** An agent by its id; the id of a relay before a task of a peer leads to that peer. */
+/** An agent by its id, as a link; a relay's id before a peer's task links to that peer. */
 export function AgentLink({ id }: { id: string | null }) {
   if (id === null) return <>the operator</>;
   const relayId = /^(?:relay|peer):(.+)$/.exec(id)?.[1];
@@ -27,7 +27,7 @@ export function AccountLink({ id }: { id: string }) {
   return <ShortId id={id} href={formatHashRoute(["accounts", id])} />;
 }
 
-/** Words of states, so that a colour is never needed to read them. */
+/** The state in words, so that it can be understood without colours. */
 export function StateWord({ state }: { state: string }) {
   return <span class={`state ${TONES[state] ?? ""}`}>{state.replaceAll("_", " ")}</span>;
 }

@@ -4,13 +4,13 @@ import { RefusalText } from "../shared/components/answer-view.tsx";
 import type { OperatorSession } from "./operator-session.ts";
 import { readField } from "../shared/format/read-field.ts";
 
-/** The two ways in. A link with a code needs no form. */
+/** The form for both ways to sign in. A link with a code needs no form. */
 export function SignIn({
   session,
   refusal: first,
 }: {
   session: OperatorSession;
-  /** Why the code of the address opened nothing. */
+  /** Why signing in with the code in the address failed. */
   refusal: CallRefusal | undefined;
 }) {
   return (
@@ -29,7 +29,7 @@ export function SignIn({
   );
 }
 
-/** Takes the token, or a code of `agent-relay console`. */
+/** Accepts the master token, or a code of `agent-relay console`. */
 export function TokenForm({
   session,
   refusal: first,

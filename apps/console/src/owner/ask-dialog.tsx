@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { RefusalText } from "../shared/components/answer-view.tsx";
 import type { PageAnswer } from "../shared/relay/call-relay.ts";
 
-/** Asks once more before an act of the owner, and closes when the relay has done it. */
+/** Asks for confirmation before an action of the owner, and closes when the relay has done it. */
 export function AskDialog({
   title,
   verb,
@@ -22,7 +22,7 @@ export function AskDialog({
   const isDone = useRef(false);
   const [refusal, setRefusal] = useState<CallRefusal>();
   const [isRunning, setRunning] = useState(false);
-  // An effect after the first paint would let an early Escape pass unseen.
+  // An effect after the first paint would miss an early press of Escape.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const act = async () => {
     setRunning(true);

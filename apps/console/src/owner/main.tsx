@@ -8,7 +8,7 @@ import { NoStoragePage, OwnerPage } from "./owner-page.tsx";
 
 const code = takePairingCode(location, (address) => history.replaceState(null, "", address));
 const root = document.querySelector("#page");
-// A browser may refuse its store to a page.
+// A browser may deny storage to a page.
 const page = await loadDevice().then(
   (kept) => <OwnerPage kept={kept} code={code} />,
   () => <NoStoragePage />,

@@ -2,13 +2,13 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { PairedDevice } from "./device/device-store.ts";
 
-/** The device by which this page acts, and the relay that serves it. */
+/** The device for which this page acts, and the relay that serves the page. */
 export interface OwnerContext {
   readonly device: PairedDevice;
-  /** The did:key of the relay, which votes name. */
+  /** The relay's did:key, which is part of each vote. */
   readonly relayDid: string;
   readonly relayName: string;
-  /** Shows that the device has ended. */
+  /** Shows that the device was ended. */
   readonly onEnded: () => void;
 }
 

@@ -27,7 +27,7 @@ import { WorkPage } from "./pages/work-page.tsx";
 export interface ServingRelay {
   readonly did: string;
   readonly name: string;
-  /** The relay refuses a token whose time is wrong by its own clock. */
+  /** The relay refuses a token whose times are wrong by the relay's clock. */
   readonly clockAheadMs: number;
 }
 
@@ -91,7 +91,7 @@ export function OwnerFrame({ device, relay, isCodeUnused, onEnded }: FrameProps)
   );
 }
 
-/** A link to a fragment would change the place in the page. */
+/** A link to a fragment would change the route of the page. */
 function focusContent(event: Event) {
   event.preventDefault();
   document.querySelector<HTMLElement>("#content")?.focus();

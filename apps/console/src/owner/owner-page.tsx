@@ -8,7 +8,7 @@ import { deleteDevice, type KeptDevice, type PairedDevice } from "./device/devic
 import { OwnerFrame, type ServingRelay } from "./owner-frame.tsx";
 import { NoStorageText, PairingPage } from "./pairing-page.tsx";
 
-/** The whole page: pairing, the pages of a paired browser, or the end of its device. */
+/** The whole page: the pairing, the pages of a paired browser, or a notice that its device was ended. */
 export function OwnerPage({
   kept,
   code,
@@ -23,12 +23,12 @@ export function OwnerPage({
     return <PairingPage claimed={claimed} code={code} onPaired={setDevice} />;
   }
   if (isEnded) return <EndedPage />;
-  // A browser that was paired just now has used the code of its link.
+  // A browser that was paired on this page has used the code of its link.
   const isCodeUnused = kept?.state === "paired" && code !== undefined;
   return <PairedPage device={device} isCodeUnused={isCodeUnused} onEnded={() => setEnded(true)} />;
 }
 
-/** The whole page in a browser that lets it store nothing. */
+/** The whole page in a browser that denies storage. */
 export function NoStoragePage() {
   return (
     <main class="sign-in" data-page="pairing">
@@ -40,7 +40,7 @@ export function NoStoragePage() {
 
 const RETRY_MS = 3_000;
 
-/** Reads which relay serves the page, for which it signs, before it shows anything. */
+/** Reads which relay serves the page before it shows anything, because tokens are signed for that relay. */
 function PairedPage({
   device,
   isCodeUnused,
@@ -78,7 +78,7 @@ function PairedPage({
   );
 }
 
-/** The relay knows the device no longer, so the page shows nothing of the agent. */
+/** The relay no longer recognises the device, so the page shows nothing about the agent. */
 function EndedPage() {
   const [isKeyDeleted, setKeyDeleted] = useState(false);
   useEffect(() => void deleteDevice().then(() => setKeyDeleted(true)), []);

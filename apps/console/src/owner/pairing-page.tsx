@@ -18,13 +18,13 @@ type Step =
   | { readonly name: "refused"; readonly refusal: CallRefusal };
 
 interface PairingProps {
-  /** A claim that this browser made before the page was loaded again. */
+  /** A claim that this browser made before the page was reloaded. */
   readonly claimed: ClaimedDevice | undefined;
   readonly code: string | undefined;
   readonly onPaired: (device: PairedDevice) => void;
 }
 
-/** Makes this browser a device of an agent, once its owner has compared the key at the terminal. */
+/** Makes this browser a device of an agent, once the agent's owner has compared the key at the terminal. */
 export function PairingPage({ claimed, code, onPaired }: PairingProps) {
   const [step, setStep] = useState<Step>(
     claimed === undefined || code !== undefined
@@ -43,7 +43,7 @@ export function PairingPage({ claimed, code, onPaired }: PairingProps) {
         setStep({ name: "comparing", claimed: device });
       },
       onDelayed: setDelay,
-      // Only the stores of the browser throw.
+      // Only the browser's storage can throw here.
     }).catch(() => undefined);
     setDelay(undefined);
     if (result === undefined) setStep({ name: "no_storage" });
@@ -165,7 +165,7 @@ function CompareText({ claimed }: { claimed: ClaimedDevice }) {
   );
 }
 
-/** Shows why this browser cannot make a key; the page offers no weaker way to sign in. */
+/** Shows why this browser cannot create a key; the page offers no weaker way to sign in. */
 function NoKeyText() {
   return (
     <section role="alert" data-code="browser.no_key">
@@ -179,7 +179,7 @@ function NoKeyText() {
   );
 }
 
-/** Shows why this browser cannot keep a key; without one it would be paired anew at each visit. */
+/** Shows why this browser cannot store a key; without storage it would need a new pairing at each visit. */
 export function NoStorageText() {
   return (
     <section role="alert" data-code="browser.no_storage">

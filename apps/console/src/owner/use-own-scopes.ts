@@ -1,7 +1,7 @@
 import { useAnswer } from "../shared/relay/use-answer.ts";
 import { useOwnerContext } from "./owner-context.ts";
 
-/** Reads what the owner granted this browser; undefined until it is known. */
+/** Reads the scopes that the owner granted this browser; undefined until they are known. */
 export function useOwnScopes(): readonly string[] | undefined {
   const { agentId, deviceId } = useOwnerContext().device;
   const { body } = useAnswer("listDevices", { params: { agentId }, query: { limit: 200 } });

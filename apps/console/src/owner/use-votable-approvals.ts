@@ -7,8 +7,8 @@ import { loadVotable, type VotableApprovals } from "./pages/load-votable.ts";
 const EVERY_MS = 15_000;
 
 /**
- * Reads the approvals that wait for this approver's vote, and again every 15 seconds; of unknown agents
- * the page at a cursor, or the first one.
+ * Reads the approvals that wait for this approver's vote, and again every 15 seconds. Of the calls of unknown
+ * agents, it reads the page at a cursor, or the first page.
  */
 export function useVotableApprovals(cursor?: string): LoadedAnswer<VotableApprovals> {
   const { relay } = usePageContext();

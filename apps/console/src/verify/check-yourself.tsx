@@ -10,7 +10,7 @@ interface CheckYourselfProps {
   readonly fileVerdict: FileVerdict;
 }
 
-/** The same check without this page, for readers who do not trust it. */
+/** Shows how to do the same check without this page, for readers who do not trust it. */
 export function CheckYourself({ name, keys, texts, fileVerdict }: CheckYourselfProps) {
   return (
     <section class="yourself">

@@ -20,7 +20,7 @@ interface ClaimTextProps {
   readonly bundle: EvidenceBundle | null;
 }
 
-/** The claim of the file in one sentence, before any verdict. */
+/** The claim of the file in one sentence, without a verdict. */
 export function ClaimText({ fileVerdict: { claim, state }, bundle }: ClaimTextProps) {
   if (claim === null) {
     return state === "unreadable" ? null : <p class="claim">It states nothing that can be read.</p>;
@@ -33,7 +33,7 @@ export function ClaimText({ fileVerdict: { claim, state }, bundle }: ClaimTextPr
   );
 }
 
-/** The result of the task and the facts of the claim in full, behind the verdict. */
+/** The result of the task and the full facts of the claim, below the verdict. */
 export function ClaimFacts({ fileVerdict: { claim, state }, bundle }: ClaimTextProps) {
   if (claim === null) return null;
   return (
@@ -72,7 +72,7 @@ function BundleSentence({ bundle }: { bundle: EvidenceBundle }) {
   );
 }
 
-/** The end of an id, because ids of one time begin alike. */
+/** Shows the end of an id, because ids that were created together begin alike. */
 export function ShortId({ id }: { id: string }) {
   return (
     <span class="id" title={showLine(id)}>
@@ -89,7 +89,7 @@ interface ResultTextProps {
   readonly isProven: boolean;
 }
 
-/** A refused result is closed, so that a glance does not take it for one that holds. */
+/** A refused result is collapsed, so that it is not mistaken for a proven one. */
 function ResultText({ result, isErased, isProven }: ResultTextProps) {
   if (typeof result !== "string" || result === "") return null;
   const text = showText(result);

@@ -3,10 +3,10 @@ import type { GivenFile } from "./verifying/verify-file.ts";
 
 type NewFile = Omit<GivenFile, "id">;
 
-/** Beyond it a file is no artifact of an agent, and the browser would stand still. */
+/** A larger file is no artifact of an agent, and would block the browser. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-/** The one field for files: dropped anywhere, chosen, or pasted as text. */
+/** The only field for files, which can be dropped anywhere on the page, chosen, or pasted as text. */
 export function FileInput({
   onFiles,
   isSmall,
@@ -66,7 +66,7 @@ export function FileInput({
   );
 }
 
-/** Takes files that are dropped anywhere, because the browser would leave the page otherwise. */
+/** Accepts files that are dropped anywhere, because otherwise the browser would leave the page. */
 function useDrops(
   take: (files: Iterable<File>) => Promise<void>,
   setOver: (isOver: boolean) => void,

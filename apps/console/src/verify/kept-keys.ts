@@ -1,6 +1,6 @@
 import { isJsonObject, parseJsonText } from "@agent/crypto";
 
-/** A key that the reader keeps in this browser, and where the reader had it from. */
+/** A key that the reader stored in this browser, and its source. */
 export interface KeptKey {
   readonly key: string;
   readonly source: string;
@@ -13,7 +13,7 @@ export function loadKeptKeys(): readonly KeptKey[] {
     const kept = parseJsonText(localStorage.getItem(STORAGE_NAME) ?? "[]")?.value;
     return Array.isArray(kept) ? kept.filter(isKeptKey) : [];
   } catch {
-    // A browser may refuse storage to a page.
+    // A browser may deny storage to a page.
     return [];
   }
 }
@@ -23,7 +23,7 @@ export function saveKeptKeys(kept: readonly KeptKey[]): void {
     if (kept.length === 0) localStorage.removeItem(STORAGE_NAME);
     else localStorage.setItem(STORAGE_NAME, JSON.stringify(kept));
   } catch {
-    // The keys then last as long as the page.
+    // The keys then last until the page is closed.
   }
 }
 

@@ -5,11 +5,11 @@ import { type KeptKey, loadKeptKeys, saveKeptKeys } from "./kept-keys.ts";
 interface KeyFieldProps {
   readonly text: string;
   readonly onText: (text: string) => void;
-  /** Why the text is no list of keys. */
+  /** The reason why the text is not a list of keys. */
   readonly fault: string | undefined;
 }
 
-/** The keys that the reader trusts. The page suggests none from a file, because a file can be invented. */
+/** The keys that the reader trusts. The page suggests none from a file, because files can be forged. */
 export function KeyField({ text, onText, fault }: KeyFieldProps) {
   return (
     <section class="keys">

@@ -9,7 +9,7 @@ interface LogFieldsProps {
 
 /** The transparency log that must hold every file, and the witnesses that must have cosigned it. */
 export function LogFields({ texts, onTexts, parsed }: LogFieldsProps) {
-  // A field that its reader empties must not close the others.
+  // The fields must remain open when the reader empties one of them.
   const [isOpen, setOpen] = useState(false);
   const fault = parsed.ok || parsed.field === "keys" ? undefined : parsed;
   const count = [texts.log, texts.witnesses, texts.quorum].filter((text) => text.trim() !== "");

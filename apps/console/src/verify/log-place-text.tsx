@@ -8,7 +8,7 @@ interface LogPlaceTextProps {
   readonly trustedWitnesses: number;
 }
 
-/** Where the transparency log holds the file, under which head, and who cosigned that head. */
+/** Shows the position of the file in the transparency log, the head that covers it, and the head's cosigners. */
 export function LogPlaceText({ fileVerdict, trustedWitnesses }: LogPlaceTextProps) {
   const { logPlace, uses } = fileVerdict;
   if (logPlace === null && !uses.succession) return null;

@@ -1,6 +1,6 @@
 import { PROOF_LEVELS, type ProofLevelName, type Verdict } from "@agent/verify";
 
-/** Returns the place of a level among all, for people. */
+/** Returns the position of a level among all levels, for people. */
 export function getLevelNumber(name: ProofLevelName): string {
   const index = PROOF_LEVELS.findIndex((level) => level.name === name);
   return `${index + 1} of ${PROOF_LEVELS.length} (${PROOF_LEVELS[index]?.title ?? name})`;
@@ -12,7 +12,7 @@ const states = {
   absent: { mark: "–", word: "not shown" },
 } as const;
 
-/** The proof levels in their order, each with its meaning; a level without a check is grey. */
+/** The proof levels in order, each with its meaning; a level that was not checked is grey. */
 export function ProofLevelList({
   verdict,
   isShort = false,

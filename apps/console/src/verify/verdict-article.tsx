@@ -94,7 +94,7 @@ const stamps: Readonly<Record<FileState, StampText>> = {
   unreadable: { icon: "?", word: "Not readable", sentence: describeUnreadable },
 };
 
-/** The named log and its witnesses state more than the relay's signature can. */
+/** The named log and its witnesses prove more than the relay's signature can. */
 function describeLog({ logPlace }: FileVerdict): string {
   if (logPlace?.isNamed !== true) return "";
   const { length } = logPlace.witnesses;
@@ -105,7 +105,7 @@ function describeLog({ logPlace }: FileVerdict): string {
   return ` The log that you named holds it${witnessed}.`;
 }
 
-/** Whether a valid file has a level that does not hold, which must not look like a clean one. */
+/** Whether a valid file has a failed proof level, and so must not look like a file without failures. */
 function isWarned({ state, verdict }: FileVerdict): boolean {
   return state === "confirmed" && verdict.checks.some(({ ok }) => !ok);
 }
@@ -121,7 +121,7 @@ const WARNED: StampText = {
   },
 };
 
-/** The verdict as a colour, an icon and words, so that none of them is needed. */
+/** The verdict as a colour, an icon and words, each of which is sufficient. */
 function Stamp({ fileVerdict }: { fileVerdict: FileVerdict }) {
   const { icon, word, sentence } = isWarned(fileVerdict) ? WARNED : stamps[fileVerdict.state];
   return (

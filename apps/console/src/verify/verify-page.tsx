@@ -9,7 +9,7 @@ import { KeyField } from "./key-field.tsx";
 import { LogFields } from "./log-fields.tsx";
 import { VerdictArticle } from "./verdict-article.tsx";
 
-/** A file with the latest verdict on it, and the keys that the verdict rests on. */
+/** A file with its latest verdict, and the keys on which the verdict is based. */
 interface VerifiedFile {
   readonly file: GivenFile;
   readonly keys: readonly NamedKey[];
@@ -31,10 +31,10 @@ export function VerifyPage({
   const [texts, setTexts] = useState(NO_TRUST);
   const [verified, setVerified] = useState<readonly VerifiedFile[]>([]);
   const parsed = parseTrust(texts);
-  // No verdict stands beside a fault, not even until the effect below has run.
+  // No verdict is shown beside an error, even before the effect below has run.
   const shown = parsed.ok ? verified : [];
 
-  // Every file is verified anew when a key changes; a late answer for former keys is dropped.
+  // A change of the keys verifies all files again; a late answer for previous keys is discarded.
   useEffect(() => {
     const current = parseTrust(texts);
     if (!current.ok) return setVerified([]);

@@ -18,7 +18,7 @@ type Device = BodyOf<"listDevices">["devices"][number];
 
 const devicesOf = (body: BodyOf<"listDevices">) => body.devices;
 
-/** The keys that act for the agent, and those that did. */
+/** The keys that may act for the agent, and the former ones. */
 export function AgentDevices({ agentId }: { agentId: string }) {
   const [version, setVersion] = useState(0);
   const params = { agentId };

@@ -21,7 +21,7 @@ import { findAgent, type ListedAgent } from "./find-agent.ts";
 import { OnlineBox } from "./online-box.tsx";
 import { VisibilityBox } from "./visibility-box.tsx";
 
-/** One agent: whether it is all right, and everything that the relay knows of it. */
+/** One agent: whether it has problems, and everything that the relay knows about it. */
 export function AgentPage({ id }: { id: string }) {
   const { relay } = usePageContext();
   const load = useCallback(() => findAgent(relay, id), [relay, id]);
@@ -136,7 +136,7 @@ function AgentFacts({ summary }: { summary: ListedAgent }) {
   );
 }
 
-/** Shows what the agent says of itself in the registry. */
+/** Shows the agent's own description in the registry. */
 function AgentRegistration({ agentId }: { agentId: string }) {
   const agent = useAnswer("getAgent", { params: { agentId } });
   return (

@@ -76,7 +76,7 @@ function TrustTable({ title, getOther, ...table }: TrustTableProps) {
   );
 }
 
-/** Lists what others have signed about the agent; a list without any would be refused as not found. */
+/** Lists the credentials that others signed about the agent; without any, the relay refuses the list as not found. */
 export function AgentCredentials({ agentId, count }: OfAgent & { readonly count: number }) {
   return (
     <section class="box">
@@ -108,7 +108,7 @@ function CredentialTable({ agentId }: OfAgent) {
   );
 }
 
-/** Every change of its keys, devices, listing and money, with its author. */
+/** Every change of its keys, devices, listing and money, with the author of the change. */
 export function AgentAudit({ agentId }: OfAgent) {
   const loadPage = useListPages("listAudit", { params: { agentId } }, entriesOf);
   return (

@@ -69,7 +69,7 @@ const CHOICES = {
   ],
 } as const;
 
-/** Every agent that was ever bound to a key here. */
+/** Every agent that ever bound a key at this relay. */
 export function AgentsPage() {
   const { query } = usePageContext().route.value;
   const filter = Object.fromEntries(

@@ -6,14 +6,14 @@ import { useAnswer } from "../../shared/relay/use-answer.ts";
 import { cutTimes, describeTimes, placeSpan, type OnlineTimes } from "./online-times.ts";
 
 const DAY_MS = 86_400_000;
-/** The relay looks as often. */
+/** The interval at which the relay takes samples. */
 const RELOAD_MS = 60_000;
 const MAX_LISTED = 100;
 const SIZE = { length: 960, height: 28, low: 6 };
 
-/** When the agent was online in the last day and the last week. */
+/** Shows when the agent was online in the last day and the last week. */
 export function OnlineBox({ agentId }: { agentId: string }) {
-  // The answer begins no longer ago than a week.
+  // The answer goes back at most one week.
   const request = { params: { agentId }, query: { from: 0 } };
   const answer = useAnswer("getOnlineHistory", request, { everyMs: RELOAD_MS });
   return (
@@ -48,7 +48,7 @@ export function OnlineBox({ agentId }: { agentId: string }) {
   );
 }
 
-/** A line of time, whose sentence says what it shows. */
+/** A timeline with a sentence that says the same. */
 function OnlineStrip({
   times,
   period,
@@ -56,7 +56,7 @@ function OnlineStrip({
 }: {
   times: OnlineTimes;
   period: string;
-  /** The names of moments at equal distances. */
+  /** The labels of moments at equal distances. */
   marks: readonly string[];
 }) {
   const { length, height, low } = SIZE;
@@ -87,7 +87,7 @@ function OnlineStrip({
   );
 }
 
-/** The same times in words, the latest first. */
+/** The same periods in words, latest first. */
 function SpanList({ times: { spans } }: { times: OnlineTimes }) {
   if (spans.length === 0) return null;
   const listed = spans.toReversed().slice(0, MAX_LISTED);

@@ -5,7 +5,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const TO = 100 * DAY;
 
-/** A span that began and ended so many hours ago. */
+/** A span that began and ended the given numbers of hours ago. */
 const ago = (from: number, until: number): TimeSpan => ({
   from: TO - from * HOUR,
   until: TO - until * HOUR,
@@ -14,7 +14,7 @@ const ago = (from: number, until: number): TimeSpan => ({
 describe("the sentence about a day", () => {
   test.each<[expected: string, spans: TimeSpan[], watched: TimeSpan[]]>([
     ["Online for 100 % of the last 24 hours.", [ago(24, 0)], [ago(24, 0)]],
-    // The newest sample is some seconds old.
+    // The newest sample is a few seconds old.
     ["Online for 100 % of the last 24 hours.", [ago(24, 0.01)], [ago(24, 0.01)]],
     ["Online for 25 % of the last 24 hours.", [ago(24, 20), ago(5, 3)], [ago(24, 0)]],
     ["Online for 0 % of the last 24 hours.", [], [ago(24, 0)]],

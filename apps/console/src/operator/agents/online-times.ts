@@ -6,7 +6,7 @@ export interface TimeSpan {
   readonly until: number;
 }
 
-/** When an agent was online between two times, and when its relay looked. */
+/** The periods between two times in which an agent was online, and those in which its relay took samples. */
 export interface OnlineTimes {
   readonly from: number;
   readonly to: number;
@@ -14,10 +14,10 @@ export interface OnlineTimes {
   readonly watched: readonly TimeSpan[];
 }
 
-/** The relay looks once a minute, so that the last minute is always missing. */
+/** The relay takes one sample a minute, so the last minute is always missing. */
 const NEARLY_ALL_MS = 300_000;
 
-/** Returns the part of the times from a later beginning on. */
+/** Returns the part of the times that begins at `from`. */
 export function cutTimes(times: OnlineTimes, from: number): OnlineTimes {
   const cut = (spans: readonly TimeSpan[]) =>
     spans
@@ -29,7 +29,7 @@ export function cutTimes(times: OnlineTimes, from: number): OnlineTimes {
 const sumSpans = (spans: readonly TimeSpan[]) =>
   spans.reduce((sum, { from, until }) => sum + until - from, 0);
 
-/** Describes for which part of the time the agent was online; `period` names the time, such as `24 hours`. */
+/** Describes for what share of the time the agent was online; `period` names the time, such as `24 hours`. */
 export function describeTimes({ from, to, spans, watched }: OnlineTimes, period: string): string {
   const looked = sumSpans(watched);
   if (looked === 0) return `The relay has not looked in the last ${period}.`;
@@ -39,7 +39,7 @@ export function describeTimes({ from, to, spans, watched }: OnlineTimes, period:
     : `Online for ${share} of the time that the relay looked: ${showDuration(looked)} of the last ${period}.`;
 }
 
-/** Returns the place of a span on a line of the given length, with a width that can be seen. */
+/** Returns the position of a span on a line of the given length, wide enough to be visible. */
 export function placeSpan(
   { from, until }: TimeSpan,
   times: Pick<OnlineTimes, "from" | "to">,

@@ -3,7 +3,7 @@ import { RowTable } from "../../shared/components/page-table.tsx";
 import { ForeignLine, ForeignText } from "../../shared/components/foreign-text.tsx";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
 
-/** Whether others can find the agent, and what to mend if not. */
+/** Shows whether others can find the agent, and what to correct if they cannot. */
 export function VisibilityBox({ agentId }: { agentId: string }) {
   const visibility = useAnswer("getVisibility", { params: { agentId } });
   return (

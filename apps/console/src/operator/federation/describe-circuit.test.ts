@@ -11,7 +11,7 @@ test.each([
     { latest: 6, failed: 6 },
     "open until its next heartbeat: 6 of the latest 6 forwarded tasks failed",
   ],
-  // Suspended by missed heartbeats.
+  // Suspended because of missed heartbeats.
   ["suspended", { latest: 8, failed: 2 }, "closed: 2 of the latest 8 forwarded tasks failed"],
 ])(
   "the circuit of a peer that is %s with forwards %j is described",

@@ -3,7 +3,7 @@ interface PeerCircuit {
   readonly forwards?: { readonly latest: number; readonly failed: number } | undefined;
 }
 
-/** Says how the latest tasks that were forwarded to a peer went, and whether that keeps others back. */
+/** Describes the outcomes of the latest tasks forwarded to a peer, and whether they stop further forwards. */
 export function describeCircuit({ state, forwards }: PeerCircuit): string {
   if (forwards === undefined || forwards.latest === 0) return "no task was forwarded lately";
   const { latest, failed } = forwards;

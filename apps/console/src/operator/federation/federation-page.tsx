@@ -19,7 +19,7 @@ import { OutboxTable } from "./outbox-table.tsx";
 import { getUsedCredit } from "./peer-figures.ts";
 import { PeerMap } from "./peer-map.tsx";
 
-/** Which relays this one deals with, and who owes whom. */
+/** Shows the peers of this relay, and the debts between them and it. */
 export function FederationPage() {
   const info = useAnswer("relayInfo", {});
   return (

@@ -20,7 +20,7 @@ const STATES = [
   ["completed", "confirmed"],
 ] as const;
 
-/** Settlements on their way to other relays, with their attempts. */
+/** Settlements that are being sent to other relays, with their attempts. */
 export function OutboxTable() {
   const { query } = usePageContext().route.value;
   const [version, setVersion] = useState(0);

@@ -14,7 +14,7 @@ interface ActsProps {
   readonly onDone: () => void;
 }
 
-/** Offers what the operator may do about a peer: payments made elsewhere, its limit, its end. */
+/** Offers the operator's actions for a peer: recording external payments, setting its limit, removing it. */
 export function PeerActs({ peer, onDone }: ActsProps) {
   const { relay } = usePageContext();
   const { relay_id: relayId } = peer;
@@ -68,7 +68,7 @@ export function PeerActs({ peer, onDone }: ActsProps) {
   );
 }
 
-/** A peer chooses its name, so that its id stands beside it. */
+/** The peer chose its name itself, so its id is shown beside the name. */
 function PeerName({ peer: { display_name, relay_id } }: { peer: Peer }) {
   return (
     <>

@@ -2,7 +2,7 @@ const IDLE_WIDTH = 1;
 const MIN_WIDTH = 2;
 const MAX_WIDTH = 8;
 
-/** Returns the width of the line to a peer by its share of the traffic of the busiest one. */
+/** Returns the width of the line to a peer, in proportion to the traffic of the busiest peer. */
 export function getLineWidth(tasks: number, mostTasks: number): number {
   if (tasks <= 0) return IDLE_WIDTH;
   return MIN_WIDTH + Math.min(1, tasks / mostTasks) * (MAX_WIDTH - MIN_WIDTH);
@@ -11,7 +11,7 @@ export function getLineWidth(tasks: number, mostTasks: number): number {
 interface PeerCredit {
   /** Above 0 if this relay owes the peer. */
   readonly position: number;
-  /** The amount that this relay may come to owe for open tasks. */
+  /** The amount that this relay may owe for open tasks. */
   readonly reserved: number;
   readonly defaulted?: number | undefined;
   /** The prices of results that the peer has not answered or settled in time. */
@@ -20,8 +20,8 @@ interface PeerCredit {
 }
 
 /**
- * Returns the part of a credit limit that is used, from 0 to 1: by what this relay owes and may come to owe,
- * or by what the peer owes, because the limit holds in each direction.
+ * Returns the used share of a credit limit, from 0 to 1. The limit applies in each direction: to what this
+ * relay owes and may owe, or to what the peer owes.
  */
 export function getUsedCredit(peer: PeerCredit): number {
   const { position, reserved, defaulted = 0, undecided = 0, credit_limit: limit } = peer;

@@ -11,17 +11,17 @@ const WIDTH = 420;
 const CENTER = { x: WIDTH / 2, y: 0 };
 const ORBIT = { x: 140, y: 95 };
 const RADIUS = 24;
-/** The height of the two lines of text outside of a peer. */
+/** The height of the two lines of text above or below a peer's circle. */
 const LABELS = 40;
 const ARROW = 16;
 const MAX_DRAWN = 12;
 
-/** This relay in the middle and its peers around it; the table beside it states the same facts. */
+/** This relay in the middle with its peers around it; the table beside the map states the same facts. */
 export function PeerMap({ peers }: { peers: readonly Peer[] }) {
   const drawn = peers.slice(0, MAX_DRAWN);
   if (drawn.length === 0) return null;
   const mostTasks = Math.max(...drawn.map(({ tasks_24h = 0 }) => tasks_24h));
-  // Few peers stand beside each other and need no height.
+  // One or two peers are drawn on a horizontal line and need less height.
   const heights = drawn.map((_, at) => Math.abs(Math.sin(toAngle(at, drawn.length))));
   const reach = ORBIT.y * Math.max(...heights) + RADIUS + LABELS;
   return (
@@ -67,10 +67,10 @@ export function PeerMap({ peers }: { peers: readonly Peer[] }) {
   );
 }
 
-/** The first one is on the left, because the map is wider than it is high. */
+/** The first peer is drawn on the left, because the map is wider than high. */
 const toAngle = (at: number, count: number) => (2 * Math.PI * at) / count - Math.PI;
 
-/** Writes the facts that the shapes of a peer show. */
+/** Describes in words the facts that a peer's shapes show. */
 function describePeer(peer: Peer): string {
   const { display_name, state, position, tasks_24h = 0 } = peer;
   const used = showPercent(getUsedCredit(peer));
@@ -88,7 +88,7 @@ function DrawnPeer({ peer, angle, mostTasks }: { peer: Peer; angle: number; most
   const near = { x: CENTER.x + dx * (RADIUS + 4), y: CENTER.y + dy * (RADIUS + 4) };
   const far = { x: x - dx * (RADIUS + 9), y: y - dy * (RADIUS + 9) };
   const [from, tip] = position > 0 ? [near, far] : [far, near];
-  // The line ends where the head of its arrow begins, so that it does not stand out of it.
+  // The line ends where its arrowhead begins, so that it does not protrude beyond the tip.
   const head = position === 0 ? 0 : ARROW * Math.sign(position);
   const to = { x: tip.x - dx * head, y: tip.y - dy * head };
   const labelY = y < CENTER.y - 1 ? y - RADIUS - 26 : y + RADIUS + 20;

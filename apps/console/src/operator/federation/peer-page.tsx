@@ -24,7 +24,7 @@ type Peer = BodyOf<"listFederationPeers">["peers"][number];
 const paymentsOf = (body: BodyOf<"listPeerPayments">) => body.payments;
 const historyOf = (body: BodyOf<"listPeerHistory">) => body.history;
 
-/** One peer: its state and its heartbeats, and the position as the sum of its parts. */
+/** One peer: its state and heartbeats, and its position as the sum of its parts. */
 export function PeerPage({ id }: { id: string }) {
   const [version, setVersion] = useState(0);
   const rules = { version, on: ["peer.", "money."] };

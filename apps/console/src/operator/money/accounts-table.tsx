@@ -15,7 +15,7 @@ const ORDERS = [
   ["id", "by id"],
 ] as const;
 
-/** Every account, ids without an agent included. */
+/** Every account, including those whose id belongs to no agent. */
 export function AccountsTable() {
   const { query } = usePageContext().route.value;
   const given = query.get("sort") ?? "";

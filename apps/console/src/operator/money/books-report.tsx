@@ -8,7 +8,7 @@ import { useAnswer } from "../../shared/relay/use-answer.ts";
 
 type Reconciliation = BodyOf<"reconcile">;
 
-/** Every check of the books in a sentence, run now. */
+/** Runs every check of the books now and shows each result as a sentence. */
 export function BooksReport() {
   const answer = useAnswer("reconcile", {});
   return (
@@ -48,7 +48,7 @@ export function BooksReport() {
   );
 }
 
-/** The one equation of the books: what came in is in accounts, in holds, in fees or was paid out. */
+/** The equation of the books: all incoming money is in accounts, in holds or in fees, or was paid out. */
 function MoneySentence({ totals }: Pick<Reconciliation, "totals">) {
   const { deposits, withdrawals, balances, holds, fees, peers } = totals;
   const parts = [

@@ -7,11 +7,11 @@ import { showMoney } from "../../shared/format/show-amount.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { findAgent } from "../agents/find-agent.ts";
 
-/** Credits an account. An id that no agent has is refused once, and credited if it is given again. */
+/** Credits an account. An id that belongs to no agent is refused first, and credited when it is confirmed. */
 export function DepositButton({ agentId }: { agentId?: string }) {
   const { relay } = usePageContext();
   const doubted = useRef<string | undefined>(undefined);
-  /** Returns why the account is not credited at once: no agent has its id, or the relay does not say so. */
+  /** Returns why the account is not credited yet: no agent has the id, or the lookup failed. */
   const findDoubt = async (id: string) => {
     const answer = await findAgent(relay, id);
     if (!answer.ok) return answer;
@@ -41,7 +41,7 @@ export function DepositButton({ agentId }: { agentId?: string }) {
           const id = (fields["agent"] ?? "").trim();
           const amount = parseNumber(fields["amount"]) ?? 0;
           if (amount === 0) return refuseLocally("`amount` must be a number above 0");
-          // A later dialog asks anew.
+          // A later dialog asks again.
           const asked = `${extras.idempotencyKey} ${id}`;
           if (doubted.current !== asked) {
             const doubt = await findDoubt(id);

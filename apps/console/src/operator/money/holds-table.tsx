@@ -15,7 +15,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   awaiting_peer: "another relay, which must settle",
 };
 
-/** Money that is reserved for tasks, the oldest first, with the time until the hold ends. */
+/** Money that is reserved for tasks, oldest first, with the time until the hold expires. */
 export function HoldsTable() {
   const loadPage = useListPages("listHolds", {}, holdsOf);
   return (

@@ -15,7 +15,7 @@ const PARTS = [
   ["books", "Books"],
 ] as const;
 
-/** Whose money is where. */
+/** Shows where each party's money is. */
 export function MoneyPage({ id }: { id: string }) {
   const { body } = useOverview();
   return (

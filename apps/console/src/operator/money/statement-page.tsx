@@ -18,10 +18,10 @@ import { DepositButton } from "./deposit-button.tsx";
 
 type Statement = Exclude<BodyOf<"getStatement">, string>;
 
-/** A busy account changes every second, and its statement is long. */
+/** The account of a busy agent changes every second, and its statement is long. */
 const MIN_MS = 10_000;
 
-/** An account: its balance, its balance over time, and every movement. */
+/** An account: its balance, the balance over time, and every movement. */
 export function StatementPage({ id }: { id: string }) {
   const request = { params: { agentId: id } };
   const rules = { on: ["money.", "withdrawal."], about: id, minMs: MIN_MS };
@@ -52,7 +52,7 @@ export function StatementPage({ id }: { id: string }) {
   );
 }
 
-/** A mistyped id must not look like the account of an agent to which nothing happened. */
+/** An id with a typing error must not look like an agent's account without movements. */
 function AccountOwner({ id, hasMoved }: { id: string; hasMoved: boolean }) {
   const { relay } = usePageContext();
   const load = useCallback(() => findAgent(relay, id), [relay, id]);

@@ -30,7 +30,7 @@ const ORDERS = [
   ["amount", "largest first"],
 ] as const;
 
-/** Money that agents take out: the operator pays it elsewhere and says so here. */
+/** Withdrawals of agents, which the operator pays elsewhere and then marks here as paid. */
 export function WithdrawalsTable() {
   const { query } = usePageContext().route.value;
   const [version, setVersion] = useState(0);
@@ -65,7 +65,7 @@ export function WithdrawalsTable() {
           },
           {
             title: "to",
-            // The operator pays by this text, so that it is never cut.
+            // The operator pays to this destination, so it is never shortened.
             cell: ({ destination }) => <ForeignText text={destination} />,
           },
           { title: "state", cell: ({ status: state }) => <StateWord state={state} /> },
@@ -90,7 +90,7 @@ export function WithdrawalsTable() {
   );
 }
 
-/** A failed withdrawal pays the debt of its account, so one that is paid out may be a loss. */
+/** Failing a withdrawal repays the debt of its account, whereas paying it out may cause a loss. */
 function describeDebt(owed: number): string {
   return owed === 0
     ? ""

@@ -7,7 +7,7 @@ import type { BodyOf, PageAnswer } from "../../shared/relay/call-relay.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { formatHashRoute } from "../../shared/routing/hash-route.ts";
 
-/** Whether the books balance, by the relay's last check or by one that the reader asks for. */
+/** Whether the books balance, according to the relay's last check or one that the user starts. */
 export function BooksBox({ overview }: { overview: BodyOf<"getOverview"> }) {
   const { relay } = usePageContext();
   const [answer, setAnswer] = useState<PageAnswer<BodyOf<"reconcile">> | undefined>();
@@ -62,7 +62,7 @@ function BooksVerdict({
   );
 }
 
-/** Where the money is that was paid in. */
+/** Shows where the deposited money is now. */
 function MoneyBar({ money }: Pick<BodyOf<"getOverview">, "money">) {
   const { balances, held, inspected, pending_withdrawals, fees_total } = money;
   const parts = [

@@ -4,7 +4,7 @@ import { showDuration, showMoney } from "../../shared/format/show-amount.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { formatHashRoute } from "../../shared/routing/hash-route.ts";
 
-/** The newest changes of the relay, newest first. */
+/** The latest events of the relay, newest first. */
 export function EventList({ max }: { max: number }) {
   const { feed } = usePageContext();
   const events = feed?.recent.value ?? [];
@@ -26,7 +26,7 @@ const BAD = /\.(failed|denied|expired|frozen|suspended|removed|no_show|reversed|
 
 const toneOf = (type: string) => (BAD.test(type) ? "bad" : undefined);
 
-/** `task.completed` of a task is read as `completed`; other events keep their subject. */
+/** Shows `task.completed` as `completed` for a task; other event types keep their first word. */
 const wordOf = (type: string) => type.replace(/^task\./, "").replaceAll(/[._]/g, " ");
 
 const PLACES = [
@@ -36,7 +36,7 @@ const PLACES = [
   ["agent_id", "agents"],
 ] as const;
 
-/** The thing that changed, as a link to its page. */
+/** The subject of an event, as a link to its page. */
 function EventSubject({ event }: { event: RelayEvent }) {
   for (const [member, place] of PLACES) {
     const id = event[member];

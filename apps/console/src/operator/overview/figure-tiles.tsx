@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The values of one figure; without a period those of the last hour, one a minute. */
+/** The values of one figure; without a period, those of the last hour, one per minute. */
 function useFigure(
   metric: SeriesMetric,
   period: { readonly from?: number; readonly step?: number } = {},
@@ -21,15 +21,15 @@ function useFigure(
   return useMemo(() => (body?.points ?? []).map(({ value }) => value), [body]);
 }
 
-/** The four figures that say how much is going on. */
+/** The four figures that show the relay's activity. */
 export function FigureTiles({ overview }: { overview: BodyOf<"getOverview"> }) {
   const submitted = useFigure("submitted");
   const online = useFigure("online");
-  // The day of the fees, which begins at midnight UTC.
+  // Fees are counted per day, which begins at midnight UTC.
   const midnight = Math.floor(useNow(MINUTE_MS) / DAY_MS) * DAY_MS;
   const settled = useFigure("settled", { from: midnight, step: HOUR_MS });
   const { money, open, agents, sockets } = overview;
-  // The present minute has only begun, so the one before it is the newest whole one.
+  // The current minute has only begun, so the previous one is the newest complete minute.
   const perMinute = submitted.at(-2) ?? submitted.at(-1) ?? 0;
   const settledToday = sumMoney(settled.map((value) => value ?? 0));
   return (

@@ -14,17 +14,17 @@ type Overview = Pick<
   | "peers"
 >;
 
-/** Something that waits for the operator. */
+/** A matter that needs the operator's attention. */
 export interface OperatorNeed {
   readonly text: string;
   readonly href: string;
-  /** The first part of the address where it is settled. */
+  /** The first part of the address of the page where it is resolved. */
   readonly page: string;
   readonly count: number;
   readonly isBad: boolean;
 }
 
-/** Lists what the operator must decide or mend, the worst first. */
+/** Lists what the operator must decide or repair, most urgent first. */
 export function listNeeds(overview: Overview): OperatorNeed[] {
   const { withdrawals_pending, approvals_pending, disputes_pending, outbox_failed } = overview;
   const { jobs, books, freeze, peers } = overview;
@@ -68,7 +68,7 @@ function toNeed(text: string, address: string, count: number, isBad: boolean): O
   return { text, href: formatHashRoute(path), page: path[0] ?? "", count, isBad };
 }
 
-/** Counts what waits behind a link of the frame. */
+/** Counts the open matters behind a link of the frame. */
 export function countNeeds(overview: Overview, page: string): number {
   return listNeeds(overview)
     .filter((need) => need.page === page)

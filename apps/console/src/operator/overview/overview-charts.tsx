@@ -9,7 +9,7 @@ import { useLoaded } from "../../shared/relay/use-answer.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** The periods with the steps in which they are drawn. */
+/** The selectable periods, each with the interval between its drawn values. */
 const PERIODS = [
   { word: "1 h", hours: 1, stepMs: 60_000 },
   { word: "6 h", hours: 6, stepMs: 300_000 },
@@ -22,7 +22,7 @@ type Series = Record<(typeof METRICS)[number], BodyOf<"getSeries">["points"]>;
 
 const showCount = (value: number) => String(Math.round(value * 10) / 10);
 
-/** Draws how tasks ended and how long they took, in a period of the reader's choice. */
+/** Draws the outcomes of tasks and their durations, in a period that the user chooses. */
 export function OverviewCharts() {
   const { relay } = usePageContext();
   const [period, setPeriod] = useState<(typeof PERIODS)[number]>(PERIODS[0]);

@@ -11,7 +11,7 @@ import { FigureTiles } from "./figure-tiles.tsx";
 import { listNeeds } from "./list-needs.ts";
 import { OverviewCharts } from "./overview-charts.tsx";
 
-/** Whether anything is wrong, and how much is going on. */
+/** Shows whether anything is wrong, and the relay's activity. */
 export function OverviewPage() {
   const overview = useOverview();
   return (
@@ -43,7 +43,7 @@ export function OverviewPage() {
   );
 }
 
-/** The first line: what waits for the operator, or that nothing does. */
+/** The first line: the matters that need the operator's attention, or that there are none. */
 function NeedsLine({ overview }: { overview: BodyOf<"getOverview"> }) {
   const needs = listNeeds(overview);
   if (needs.length === 0) return <p class="needs calm">✓ Nothing needs you.</p>;

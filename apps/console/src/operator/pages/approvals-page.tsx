@@ -20,7 +20,7 @@ const STATES = [
   ["used", "used"],
 ] as const;
 
-/** Calls that wait for a quorum. Votes are signed by approvers, so the operator only looks. */
+/** Calls that wait for a quorum. Approvers sign the votes, so the operator can only read this page. */
 export function ApprovalsPage() {
   const { query } = usePageContext().route.value;
   const status = query.get("status") ?? "";

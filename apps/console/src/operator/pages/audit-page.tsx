@@ -15,7 +15,7 @@ type Entry = BodyOf<"listOperatorAudit">["entries"][number];
 
 const entriesOf = (body: BodyOf<"listOperatorAudit">) => body.entries;
 
-/** Lists the acts of operators, their sessions and agents. */
+/** Lists the actions of operators, of their sessions and of agents. */
 export function AuditPage() {
   const { query } = usePageContext().route.value;
   const filter = Object.fromEntries(
@@ -112,7 +112,7 @@ function AuditFilter() {
   );
 }
 
-/** Shows jobs that are late or fail, because an operator who looks for a fault reads the audit. */
+/** Shows late and failing jobs, because an operator who searches for a fault reads the audit. */
 function LateJobs() {
   const late = (useOverview().body?.jobs ?? []).filter(({ ok }) => !ok);
   if (late.length === 0) return null;

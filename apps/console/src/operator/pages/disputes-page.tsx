@@ -26,7 +26,7 @@ const STATES = [
   ["closed", "closed"],
 ] as const;
 
-/** The disputes that the operator must decide, and every other inspection of a result before its payment. */
+/** The disputes that the operator must decide, and all other inspections of results before their payment. */
 export function DisputesPage() {
   const state = usePageContext().route.value.query.get("state") ?? "";
   return (
@@ -38,7 +38,7 @@ export function DisputesPage() {
   );
 }
 
-/** The disputes that wait for the operator's decision, the largest sum first. */
+/** The disputes that wait for the operator's decision, largest amount first. */
 function WaitingDisputes() {
   const [version, setVersion] = useState(0);
   const loadPage = useListPages("listDisputes", {}, inspectionsOf);
@@ -74,7 +74,7 @@ function WaitingDisputes() {
   );
 }
 
-/** Inspections of all agents, newest first; the page of a task has the statements of its parties. */
+/** Inspections of all agents, newest first; a task's page shows the statements of its parties. */
 function InspectionList({ state }: { state: string }) {
   const query = state === "all" ? {} : { state };
   const loadPage = useListPages("listAllInspections", { query }, inspectionsOf);

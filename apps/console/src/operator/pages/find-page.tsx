@@ -11,7 +11,7 @@ import { AccountLink, StateWord, TaskLink } from "../places.tsx";
 
 const MAX_FOUND = 10;
 
-/** The tasks and agents with a text in their ids, names or capabilities. */
+/** The tasks and agents whose ids, names or capabilities contain a text. */
 export function FindPage() {
   const { query } = usePageContext().route.value;
   const q = query.get("q") ?? "";
@@ -23,7 +23,7 @@ function Found({ q }: { q: string }) {
   const tasks = useAnswer("listAllTasks", request);
   const agents = useAnswer("listAllAgents", request);
   const place = findPlace(q, tasks.body?.tasks ?? [], agents.body?.agents ?? []);
-  // An id leads to its page, without another entry in the history.
+  // A search for an id opens its page without another entry in the browser's history.
   useEffect(() => {
     if (place !== undefined) location.replace(place);
   }, [place]);
@@ -84,7 +84,7 @@ function Found({ q }: { q: string }) {
   );
 }
 
-/** Leads to the whole list: others may have taken names and ids like the one that is looked for. */
+/** Links to the whole list, because others may use names and ids that resemble the wanted one. */
 function MoreLink({ list, q, next }: { list: "tasks" | "agents"; q: string; next: string | null }) {
   if (next === null) return null;
   return (
@@ -94,7 +94,7 @@ function MoreLink({ list, q, next }: { list: "tasks" | "agents"; q: string; next
   );
 }
 
-/** Returns the page of the one thing whose id is the text, or ends with it. */
+/** Returns the page of the only task or agent whose id equals the text or ends with it. */
 function findPlace(
   q: string,
   tasks: readonly { readonly task_id: string }[],

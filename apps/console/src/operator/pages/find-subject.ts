@@ -1,9 +1,9 @@
-/** Finds it in text that may be cut; inside of another text its quotation marks are escaped. */
+/** Matches in text that may be truncated; a match within another string is impossible, as its quotes are escaped. */
 const AGENT_ID = /"agentId":"([^"\\]+)"/;
 
 /**
- * Finds the agent that an entry of the audit is about: that of an agent's own act, or the one that an operator's
- * request names; undefined where it is about the relay.
+ * Finds the agent that an entry of the audit is about: the author of an agent's own action, or the agent that an
+ * operator's request names; undefined if the entry is about the relay.
  */
 export function findSubject({
   agent_id,

@@ -9,7 +9,7 @@ import { usePageContext } from "../../shared/relay/page-context.ts";
 import { formatHashRoute } from "../../shared/routing/hash-route.ts";
 import { useOverview } from "../console-overview.ts";
 
-/** Whether the relay accepts writes, why not, and the button that changes it. */
+/** Shows whether the relay accepts writes and why not, with the button that changes it. */
 export function FreezePage() {
   const overview = useOverview();
   return (
@@ -33,7 +33,7 @@ interface BoxProps {
   readonly onDone: () => void;
 }
 
-/** A withdrawal that was paid after the backup still waits in it. */
+/** After a restore, a withdrawal that was paid since the backup is still pending. */
 const RESTORED =
   " You have compared what the backup lacks: a withdrawal that you paid since then must not be paid again.";
 

@@ -16,7 +16,7 @@ type LogState = BodyOf<"getLogState">;
 
 const REFRESH_MS = 15_000;
 
-/** The transparency log, whether its witnesses follow it, and what other logs were caught at. */
+/** The transparency log, whether its witnesses follow it, and proofs that other logs contradicted themselves. */
 export function LogPage() {
   const state = useAnswer("getLogState", {}, { everyMs: REFRESH_MS });
   return (
@@ -90,7 +90,7 @@ function LogFacts({ state }: { state: LogState }) {
   );
 }
 
-/** Two signed heads that cannot both be true are the proof that a log showed different lists. */
+/** Two signed heads that contradict each other prove that a log showed different lists. */
 function LogAlarms({ evidence }: Pick<LogState, "evidence">) {
   if (evidence.length === 0) return <p class="good">✓ No log that this relay watches has lied.</p>;
   return (

@@ -9,7 +9,7 @@ type Process = BodyOf<"listProcesses">["processes"][number];
 
 const REFRESH_MS = 5_000;
 
-/** The processes that are this relay together: which leads, which are alive, who is connected where. */
+/** The processes of this relay: which one leads, which are alive, and which clients are connected to each. */
 export function ProcessesPage() {
   const answer = useAnswer("listProcesses", {}, { everyMs: REFRESH_MS });
   return (
@@ -53,7 +53,7 @@ export function ProcessesPage() {
   );
 }
 
-/** Processes of two versions are an upgrade that has not ended. */
+/** Processes of two versions mean that an upgrade is still in progress. */
 function VersionsNote({ processes }: { processes: readonly Process[] }) {
   const versions = new Set(processes.filter(({ alive }) => alive).map(({ version }) => version));
   if (versions.size < 2) return null;

@@ -7,7 +7,7 @@ import { ViewTitle } from "../../shared/components/view-title.tsx";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
 
-/** The browsers that are signed in, and the button that ends one. */
+/** The browsers that are signed in, each with a button that ends its session. */
 export function SessionsPage() {
   const { relay } = usePageContext();
   const [version, setVersion] = useState(0);

@@ -1,4 +1,4 @@
-/** Names the party that states a bad end, and what the operator can do about it. */
+/** Names the party that reports a failure, and what the operator can do about it. */
 export interface DescribedEnd {
   readonly author: "executor" | "relay";
   readonly remedy: string;
@@ -24,7 +24,7 @@ const ENDS: Readonly<Record<string, DescribedEnd>> = {
   },
 };
 
-/** Describes a bad end by its code; codes of later versions have no advice. */
+/** Describes a failure by its code; unknown codes of later versions get no advice. */
 export function describeEnd(code: string): DescribedEnd {
   return ENDS[code] ?? { author: "relay", remedy: "" };
 }

@@ -1,12 +1,12 @@
 import { PROOF_LEVELS, type Verdict } from "@agent/verify";
 
-/** The verdict of this browser on the evidence of a task, as a sentence and a colour. */
+/** The verdict of this browser on a task's evidence, as a sentence and a colour. */
 export interface DescribedEvidence {
   readonly tone: "good" | "doubt" | "bad";
   readonly sentence: string;
 }
 
-/** Describes a verdict; valid evidence in which a check does not hold must not look like one in which all do. */
+/** Describes a verdict; valid evidence with a failed check must not look like evidence without one. */
 export function describeEvidence(verdict: Verdict): DescribedEvidence {
   if (!verdict.valid) {
     return { tone: "bad", sentence: `✗ Refused in this browser: ${verdict.code ?? "unknown"}` };
@@ -26,7 +26,7 @@ export function describeEvidence(verdict: Verdict): DescribedEvidence {
       };
 }
 
-/** Lists the checks of an artifact and of all that are inside it. */
+/** Lists the checks of an artifact and of all artifacts inside it. */
 function listChecks({ checks, nested }: Verdict): Verdict["checks"] {
   return [...checks, ...nested.flatMap(listChecks)];
 }

@@ -4,7 +4,7 @@ import { loadLater } from "../../shared/components/load-later.tsx";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { useAnswer, useLoaded } from "../../shared/relay/use-answer.ts";
 
-/** The verifier is the largest part of this page, so it is loaded beside it. */
+/** The verifier is the largest part of this page, so it is loaded separately. */
 const VerifiedEvidence = loadLater(async () => {
   const file = await import("./verified-evidence.tsx");
   return file.VerifiedEvidence;
@@ -15,7 +15,7 @@ interface TaskParams {
   readonly taskId: string;
 }
 
-/** The signed evidence of a task, verified here: this page does not believe its relay either. */
+/** The signed evidence of a task, verified in the browser, so that the operator need not trust the relay. */
 export function EvidenceBox({ params, isSettled }: { params: TaskParams; isSettled: boolean }) {
   const { relay } = usePageContext();
   const { agentId, taskId } = params;

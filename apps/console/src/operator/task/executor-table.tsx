@@ -10,7 +10,7 @@ const CHANNELS: Readonly<Record<string, string>> = {
   peer: "forwarded to its relay",
 };
 
-/** The agents that were given the task, in order, and how each of them ended it. */
+/** The agents to which the task was assigned, in order, with the outcome of each assignment. */
 export function ExecutorTable({ report }: { report: BodyOf<"getTaskReport"> }) {
   const { executors, deliveries } = report;
   const deliveryOf = (agentId: string) => deliveries.find(({ agent_id }) => agent_id === agentId);

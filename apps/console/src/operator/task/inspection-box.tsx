@@ -64,7 +64,7 @@ function InspectionFacts({ inspection }: { inspection: Inspection }) {
   );
 }
 
-/** One signed statement of a party; its reason is a text of a stranger. */
+/** One signed statement of a party; its reason is untrusted text. */
 function SignedStatement({ statement }: { statement: Readonly<Record<string, unknown>> }) {
   const { verdict, share, reason, issuer, agent_id } = statement;
   const author = typeof agent_id === "string" ? agent_id : issuer;

@@ -5,7 +5,7 @@ import { ForeignLine } from "../../shared/components/foreign-text.tsx";
 import { listInner } from "../../verify/verifying/artifact-parts.ts";
 import { AgentLink, StateWord } from "../places.tsx";
 
-/** Every receipt in the evidence, each below the one that asked for it, with its own verdict. */
+/** Every receipt in the evidence, each below the one that delegated to it, with its own verdict. */
 export function ReceiptTree({ verdict, artifact }: { verdict: Verdict; artifact: unknown }) {
   const inner = listInner(verdict, artifact).filter((each) => each.verdict.kind === "receipt");
   if (inner.length === 0) return null;

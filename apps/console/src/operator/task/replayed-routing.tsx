@@ -13,7 +13,7 @@ import { showMoney, showPercent } from "../../shared/format/show-amount.ts";
 import { AgentLink } from "../places.tsx";
 import { RouteGraph } from "./route-graph.tsx";
 
-/** The candidates that are listed; the record may have hundreds. */
+/** The maximum number of listed candidates; the record may have hundreds. */
 const MAX_LISTED = 12;
 
 const FACTORS = [
@@ -26,12 +26,12 @@ const FACTORS = [
 ] as const satisfies readonly (readonly [keyof Weights, string])[];
 
 interface Replay {
-  /** Whether the same inputs give the same choice here; undefined if they could not be replayed. */
+  /** Whether the same inputs lead to the same choice here; undefined if they could not be replayed. */
   readonly isSame: boolean | undefined;
   readonly ranked: readonly RankedCandidate[];
 }
 
-/** Decides again from the recorded inputs alone, by the published rules. */
+/** Ranks the recorded inputs again by the published rules. */
 function replayRecord(record: RoutingRecord): Replay {
   try {
     const choice = replayRanking(record);
@@ -53,7 +53,7 @@ function replayRecord(record: RoutingRecord): Replay {
   }
 }
 
-/** The choice of the relay, made again here, with the scores that led to it. */
+/** The relay's choice, recomputed in the browser, with the scores that led to it. */
 export function ReplayedRouting({ record }: { record: RoutingRecord }) {
   const { isSame, ranked } = useMemo(() => replayRecord(record), [record]);
   const chosen = record.choice?.selected_agent;
@@ -119,7 +119,7 @@ export function ReplayedRouting({ record }: { record: RoutingRecord }) {
 
 const BAR_WIDTH = 48;
 
-/** A factor from 0 to 1; the bar is its part of the score, so that what decided is the longest. */
+/** A factor from 0 to 1; the bar shows its contribution to the score, so the decisive factor has the longest bar. */
 function FactorBar({ value, weight }: { value: number; weight: number }) {
   const part = value * weight;
   return (

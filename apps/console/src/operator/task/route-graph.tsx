@@ -28,7 +28,7 @@ interface DrawnGraph {
   readonly height: number;
 }
 
-/** The ways from the submitter to the best candidates; the chosen one is dark, the others are grey. */
+/** The paths from the submitter to the best candidates; the chosen one is dark, the others are grey. */
 export function RouteGraph({
   ranked,
   graph,
@@ -82,7 +82,7 @@ export function RouteGraph({
   );
 }
 
-/** Lists the hops to the best candidates: those of the graph, and a direct one where it has none. */
+/** Lists the hops to the best candidates: those of the graph, or a direct hop if the graph has no path. */
 function listEdges(
   ranked: readonly RankedCandidate[],
   graph: readonly Edge[],
@@ -104,7 +104,7 @@ function listEdges(
   return [...edges.values()];
 }
 
-/** Computes coordinates from left to right. */
+/** Computes the coordinates, from left to right. */
 function placeNodes(edges: readonly DrawnEdge[]): DrawnGraph {
   if (edges.length === 0) return { nodes: [], edges: [], width: 0, height: 0 };
   const graph = new LayoutGraph();

@@ -3,13 +3,13 @@ import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { loadLater } from "../../shared/components/load-later.tsx";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
 
-/** The layout of the graph is a large library, so it is loaded beside the page. */
+/** The layout of the graph needs a large library, so it is loaded separately. */
 const ReplayedRouting = loadLater(async () => {
   const file = await import("./replayed-routing.tsx");
   return file.ReplayedRouting;
 });
 
-/** Why this executor: the recorded candidates, scored once more in this browser. */
+/** Explains the choice of the executor: the recorded candidates, scored again in this browser. */
 export function RoutingBox({
   params,
 }: {

@@ -12,7 +12,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
 
 type Report = BodyOf<"getTaskReport">;
 
-/** Every movement of the task's money; both sides of each are shown, so that they add up to zero. */
+/** Every movement of the task's money, with both sides of each, so that they add up to zero. */
 export function TaskMoney({ postings, hold, task }: Pick<Report, "postings" | "hold" | "task">) {
   const sum = sumMoney(postings.map(({ amount }) => amount));
   return (
@@ -49,7 +49,7 @@ export function TaskMoney({ postings, hold, task }: Pick<Report, "postings" | "h
   );
 }
 
-/** The kind of an account in a word, and its owner. */
+/** The kind of an account in one word, and its owner. */
 function AccountName({ account }: { account: string }) {
   const [kind = "", ...rest] = account.split(":");
   const id = rest.join(":");

@@ -22,7 +22,7 @@ import { TaskTimeline } from "./task-timeline.tsx";
 
 type Report = BodyOf<"getTaskReport">;
 
-/** Shows what happened to a task, who decided, and where its money is. */
+/** Shows what happened to a task, the deciding party, and where its money is. */
 export function TaskPage({ id }: { id: string }) {
   const report = useAnswer(
     "getTaskReport",
@@ -70,7 +70,7 @@ function TaskReport({ report }: { report: Report }) {
   );
 }
 
-/** The reason comes first: its text, its author, and what the operator can do. */
+/** The reason of a failure: its text, its author, and what the operator can do. */
 function BadEnd({ report }: { report: Report }) {
   const { task } = report;
   if (task.reason === null) return null;

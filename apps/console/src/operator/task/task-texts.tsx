@@ -4,7 +4,7 @@ import { ForeignText } from "../../shared/components/foreign-text.tsx";
 import type { BodyOf, PageAnswer } from "../../shared/relay/call-relay.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 
-/** Prompt and result, covered until the operator asks for them, which the audit records. */
+/** Prompt and result, hidden until the operator requests them, which the audit records. */
 export function TaskTexts({ taskId }: { taskId: string }) {
   const { relay } = usePageContext();
   const [answer, setAnswer] = useState<PageAnswer<BodyOf<"getTaskTexts">> | undefined>();

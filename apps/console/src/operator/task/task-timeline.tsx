@@ -9,7 +9,7 @@ interface Step {
   readonly at: number;
 }
 
-/** The events of a task in their order, with the time from each to the next. */
+/** The events of a task in order, with the time between them. */
 export function TaskTimeline({
   events,
   submittedAt,
@@ -35,7 +35,7 @@ export function TaskTimeline({
   );
 }
 
-/** Tasks of which the events are gone still show their two ends. */
+/** A task whose events were deleted still shows its beginning and its end. */
 function toSteps(events: Events, submittedAt: number, endedAt: number | null): readonly Step[] {
   const steps = events.flatMap(({ type, at }) =>
     typeof type === "string" && typeof at === "number" ? [{ word: type, at }] : [],

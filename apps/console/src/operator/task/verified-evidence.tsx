@@ -6,7 +6,7 @@ import { browserEnvironment } from "../../shared/relay/page-context.ts";
 import { describeEvidence } from "./describe-evidence.ts";
 import { ReceiptTree } from "./receipt-tree.tsx";
 
-/** The verdict of this browser on a file of evidence, and the receipts that are in it. */
+/** The verdict of this browser on an evidence file, and the receipts in it. */
 export function VerifiedEvidence({
   text,
   publicKey,

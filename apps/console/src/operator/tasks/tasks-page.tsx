@@ -66,7 +66,7 @@ const columns: readonly TableColumn<Listed>[] = [
 
 const tasksOf = (body: BodyOf<"listAllTasks">) => body.tasks;
 
-/** Lists what runs, what failed and why. */
+/** Lists tasks with their states and the reasons of failures. */
 export function TasksPage() {
   const { route } = usePageContext();
   const { query } = route.value;
@@ -100,7 +100,7 @@ export function TasksPage() {
 
 function TextFilter() {
   const { query } = usePageContext().route.value;
-  // With the key the field shows the filter of the list again after a step back.
+  // Because of the key, the field shows the list's filter again after going back.
   const given = query.get("q") ?? "";
   return (
     <form
@@ -118,7 +118,7 @@ function TextFilter() {
   );
 }
 
-/** The list stays as it is under the pointer; what has changed is offered above it. */
+/** Keeps the list unchanged while it is being read; changes are offered above it. */
 function TaskList({ filter }: { filter: Readonly<Record<string, string>> }) {
   const [version, setVersion] = useState(0);
   const [added, setAdded] = useState(0);

@@ -2,7 +2,7 @@ import { callForBody } from "../../shared/relay/call-relay.ts";
 import { deleteDevice, saveDevice, type ClaimedDevice, type PairedDevice } from "./device-store.ts";
 import type { CallRefusal } from "@agent/client";
 
-/** The relay counts 30 claims a minute of one address. */
+/** The relay allows 30 claims a minute per address. */
 const POLL_MS = 3_000;
 
 export type PairingResult =
@@ -11,9 +11,9 @@ export type PairingResult =
   | { readonly ok: false; readonly code: "pairing.denied" };
 
 /**
- * Claims a code by the browser's key, and asks until the owner has decided at the terminal. `onClaimed`
- * is called when the relay has taken the key, from when on the owner can compare it, and `onDelayed` with
- * each refusal after which the relay is asked again.
+ * Claims a code with the browser's key, and polls until the owner has decided at the terminal. Calls
+ * `onClaimed` when the relay has accepted the key, so that the owner can compare it, and `onDelayed` for each
+ * refusal after which the request is repeated.
  */
 export async function claimPairing(
   claimed: ClaimedDevice,
@@ -48,12 +48,12 @@ export async function claimPairing(
   }
 }
 
-/** Returns whether a refusal is likely to pass: the relay was not reached, or asks to wait. */
+/** Returns whether a refusal is probably temporary: the relay was not reached, or asks the caller to wait. */
 function isPassing({ status, code }: CallRefusal): boolean {
   return status === 0 || status >= 500 || code === "rate.exceeded";
 }
 
-/** Deletes a key that will never be a device. */
+/** Deletes a key that will never become a device. */
 async function deleteKey<Refusal extends PairingResult>(refusal: Refusal): Promise<Refusal> {
   await deleteDevice();
   return refusal;

@@ -9,12 +9,12 @@ import {
 import { ownerRights, type OwnerRight } from "./owner-rights.ts";
 import type { TokenMinter } from "./token-minter.ts";
 
-/** The refusals after which a device stays refused. */
+/** The refusals that are permanent for a device. */
 const ENDED_CODES = ["auth.device_not_authorized", "agent.revoked", "agent.key_displaced"];
 
 /**
- * Creates a caller that signs a token for each operation's own scope. `onEnded` is called when the relay no
- * longer knows the device.
+ * Creates a caller that signs a token with each operation's own scope. Calls `onEnded` when the relay no longer
+ * recognises the device.
  */
 export function createDeviceCaller(
   mint: TokenMinter,

@@ -1,10 +1,10 @@
 import type { BrowserKey } from "./browser-key.ts";
 
-/** A claim that waits for the owner's yes at the terminal. */
+/** A claim that waits for the owner's confirmation at the terminal. */
 export interface ClaimedDevice {
   readonly state: "claimed";
   readonly key: BrowserKey;
-  /** Useless for any other key once it was claimed. */
+  /** Useless with any other key once it was claimed. */
   readonly code: string;
   readonly name: string;
 }
@@ -21,10 +21,10 @@ export type KeptDevice = ClaimedDevice | PairedDevice;
 
 const DATABASE = "agent-owner";
 const STORE = "devices";
-/** A browser is one device of one agent. */
+/** A browser can be one device of one agent. */
 const ONLY_KEY = "device";
 
-/** Reads the device that this browser keeps. The key inside it stays one that cannot be exported. */
+/** Reads the device that this browser stores. Its key remains non-exportable. */
 export function loadDevice(): Promise<KeptDevice | undefined> {
   return withStore(
     "readonly",
@@ -36,7 +36,7 @@ export async function saveDevice(device: KeptDevice): Promise<void> {
   await withStore("readwrite", (store) => store.put(device, ONLY_KEY));
 }
 
-/** Deletes the device with its key. */
+/** Deletes the device and its key. */
 export async function deleteDevice(): Promise<void> {
   await withStore("readwrite", (store) => store.delete(ONLY_KEY));
 }

@@ -1,7 +1,7 @@
 import type { Operation, Operations, Scope } from "@agent/wire";
 import type { PageOperation } from "../../shared/relay/operation-addresses.ts";
 
-/** The needs of an operation, as the contract states them of a token. */
+/** The rights that an operation requires of a token, as the contract states them. */
 type RightOf<O extends Operation> = {
   readonly scope: O extends { readonly scope: infer S extends Scope } ? S : undefined;
   readonly isOnce: O extends { readonly singleUse: true } ? true : false;

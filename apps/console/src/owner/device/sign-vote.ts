@@ -1,7 +1,7 @@
 import { canonicalize, toBase64Url, utf8ToBytes } from "@agent/crypto";
 import { buildApprovalVote, type ApprovalBallot, type ApprovalSubject } from "@agent/wire";
 
-/** Signs a vote by the browser's key, as `signVote` of the client does by a seed. */
+/** Signs a vote with the browser's key, as the client's `signVote` does with a seed. */
 export async function signVoteByKey(
   approval: ApprovalSubject,
   ballot: ApprovalBallot,

@@ -1,4 +1,4 @@
-/** Takes the code out of the page's address, so that neither history nor a copy of the address keeps it. */
+/** Removes the code from the page's address, so that neither history nor a copied address contains it. */
 export function takePairingCode(
   { hash, pathname, search }: Pick<Location, "hash" | "pathname" | "search">,
   replaceAddress: (address: string) => void,
@@ -9,7 +9,7 @@ export function takePairingCode(
   return normalizeCode(code);
 }
 
-/** Returns a code as the relay compares it; undefined if no code looks like it. */
+/** Returns a code in the form that the relay compares; undefined if the text cannot be a code. */
 export function normalizeCode(text: string): string | undefined {
   const code = text.toUpperCase().replaceAll(/[\s-]/g, "");
   return /^[2-9A-HJKMNP-Z]{6}$/.test(code) ? code : undefined;
@@ -22,7 +22,7 @@ export function describeBrowser(userAgent: string): string {
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
-/** The first sign that occurs decides: most browsers name others as well. */
+/** The first match decides, because most browsers name other browsers as well. */
 const NAMES = [
   ["Edg/", "Edge"],
   ["Firefox/", "Firefox"],

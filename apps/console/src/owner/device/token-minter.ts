@@ -2,7 +2,7 @@ import { mintToken } from "@agent/client";
 import { uuidV7 } from "@agent/crypto";
 import type { Scope } from "@agent/wire";
 
-/** The device that signs, and the relay that its tokens are for. */
+/** The device that signs, and the relay for which its tokens are valid. */
 export interface TokenSigner {
   readonly agentId: string;
   readonly deviceId: string;
@@ -12,13 +12,13 @@ export interface TokenSigner {
 }
 
 const LIFETIME_MS = 120_000;
-/** A token is replaced so long before it ends, to allow for a slow clock and a slow network. */
+/** A token is replaced this long before it expires, to allow for a slow clock or network. */
 const MARGIN_MS = 30_000;
 
-/** Mints a token for a scope; `isOnce` makes one that is not used again. */
+/** Mints a token for a scope; a token with `isOnce` is not used again. */
 export type TokenMinter = (scope: Scope | undefined, isOnce: boolean) => Promise<string>;
 
-/** Creates a minter of tokens of two minutes with one scope each, which exist in memory only. */
+/** Creates a minter of tokens that are valid for two minutes, have one scope each and are never stored. */
 export function createTokenMinter(
   { agentId, deviceId, privateKey, audience }: TokenSigner,
   {

@@ -16,7 +16,7 @@ import { WithdrawalForm } from "./withdrawal-form.tsx";
 
 const EVERY_MS = 20_000;
 
-/** The account of the agent: its balance, every movement, and what was withdrawn. */
+/** The agent's account: its balance, every movement, and its withdrawals. */
 export function AccountPage() {
   const { agentId } = useOwnerContext().device;
   const [version, setVersion] = useState(0);
@@ -62,7 +62,7 @@ const getWithdrawals = ({ withdrawals }: BodyOf<"listWithdrawals">) => withdrawa
 
 interface ListProps {
   readonly agentId: string;
-  /** The lists are as old as the balance above them. */
+  /** The lists are read together with the balance above them. */
   readonly rules: ReloadRules;
 }
 
@@ -94,7 +94,7 @@ function Movements({ agentId, rules }: ListProps) {
   );
 }
 
-/** Saves the whole statement as a file, which is read with a token and thus needs a call. */
+/** Saves the whole statement as a file by a call, because a plain link could not send the token. */
 function StatementDownload({ agentId }: { agentId: string }) {
   const { relay } = usePageContext();
   const [refusal, setRefusal] = useState<CallRefusal>();

@@ -24,7 +24,7 @@ import type { ShownApproval } from "./load-votable.ts";
 
 type Decision = "approve" | "deny";
 
-/** The calls that wait for this approver's vote, and what became of the others. */
+/** The calls that wait for this approver's vote, and the outcomes of the others. */
 export function ApprovalsPage() {
   const [cursors, setCursors] = useState<readonly string[]>([]);
   const waiting = useVotableApprovals(cursors.at(-1));
@@ -141,7 +141,7 @@ const VERDICTS: { readonly [Verdict in ArgumentsVerdict]: string } = {
   not_json: '✗ Arguments are a JSON object, such as {"amount": 5}.',
 };
 
-/** The arguments that the agent showed, in full, because a cut part would be approved unseen; the vote signs their hash, so a text with another hash is marked. */
+/** The arguments that the agent showed, in full, because an omitted part would be approved unseen; a text whose hash differs from the signed one is marked. */
 function ShownArguments({ text, argsHash }: { text: string; argsHash: string }) {
   const verdict = compareArguments(text, argsHash);
   return (
@@ -157,7 +157,7 @@ function ShownArguments({ text, argsHash }: { text: string; argsHash: string }) 
   );
 }
 
-/** Where the relay knows the hash of the arguments only, the owner compares those that the agent gave. */
+/** If the relay only knows the hash of the arguments, the owner compares those that the agent gave. */
 function ArgumentsCheck({ argsHash }: { argsHash: string }) {
   const [text, setText] = useState("");
   const verdict = text.trim() === "" ? undefined : compareArguments(text, argsHash);
@@ -217,7 +217,7 @@ function VoteDialog({
   );
 }
 
-/** Shows what the policy of an agent must name, so that votes from this browser count there. */
+/** Shows the entry that an agent's policy needs so that votes from this browser count. */
 function VotingKey() {
   const { agentId, key } = useOwnerContext().device;
   const approver = JSON.stringify({ agent_id: agentId, public_key: key.publicKey });

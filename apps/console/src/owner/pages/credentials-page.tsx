@@ -6,7 +6,7 @@ import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { useOwnerContext } from "../owner-context.ts";
 
-/** Shows the credentials that others signed about the agent, and the trust that it has in others. */
+/** Shows the credentials that others signed about the agent, and its trust in others. */
 export function CredentialsPage() {
   const { agentId } = useOwnerContext().device;
   return (

@@ -8,7 +8,7 @@ import { AskDialog } from "../ask-dialog.tsx";
 import { formatFingerprint } from "../device/browser-key.ts";
 import { useOwnerContext } from "../owner-context.ts";
 
-/** The keys that may act for the agent, and the end of this one. */
+/** The keys that may act for the agent, with a button that ends this browser's key. */
 export function DevicesPage() {
   const { agentId, deviceId } = useOwnerContext().device;
   const answer = useAnswer("listDevices", { params: { agentId }, query: { limit: 200 } });

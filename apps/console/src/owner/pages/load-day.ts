@@ -12,7 +12,7 @@ import {
 export type ShownTask = Omit<ListedTask, "status"> & { readonly status: string };
 type ShownTransaction = Omit<Transaction, "type"> & { readonly type: string };
 
-/** A task that ended badly, with its reason. */
+/** A task that failed, with its reason. */
 export interface FailedTask {
   readonly task: ShownTask;
   readonly reason: FailureReason;
@@ -21,20 +21,20 @@ export interface FailedTask {
 export interface LoadedDay {
   /** The tasks that this agent worked on. */
   readonly worked: DaySummary;
-  /** The tasks that it ordered from others. */
+  /** The tasks that it delegated to others. */
   readonly ordered: DaySummary;
   readonly failed: readonly FailedTask[];
   readonly open: readonly ShownTask[];
-  /** Whether the day has more movements or tasks than were read, so that its sums are too low. */
+  /** Whether not all movements or tasks of the day were read, so that its sums are too low. */
   readonly isCut: boolean;
 }
 
 const PAGE_SIZE = 200;
 const MAX_PAGES = 5;
-/** Each reason is one more call. */
+/** The maximum number of reasons to read, because each one needs a further call. */
 const MAX_REASONS = 8;
 
-/** Reads what the agent did since the reader's midnight. */
+/** Reads the agent's activity since the reader's midnight. */
 export async function loadDay(
   relay: RelayCaller,
   agentId: string,
@@ -85,7 +85,7 @@ async function loadReason(
   isAsked: boolean,
 ): Promise<FailedTask> {
   const { status, agent_id: agentId, task_id: taskId } = task;
-  // The relay keeps no text of an expired task.
+  // The relay stores no text about an expired task.
   if (!isAsked || status === "expired") return { task, reason: describeFailure(status, null) };
   const answer = await relay.call("getTask", { params: { agentId, taskId } });
   return { task, reason: describeFailure(status, answer.ok ? answer.body.receipt : null) };

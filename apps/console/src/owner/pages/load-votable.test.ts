@@ -22,7 +22,7 @@ const waiting = (agent_id: string, index: number): ShownApproval => ({
 const many = (agentId: string, length: number) =>
   Array.from({ length }, (_, index) => waiting(agentId, index));
 
-/** Answers pages of these lists as a relay does, and notes the queries. */
+/** Answers with pages of these lists as a relay does, and records the queries. */
 function newRelay(lists: { known: ShownApproval[]; unknown: ShownApproval[] }) {
   const asked: string[] = [];
   const call = async (_: string, request: { query: Record<string, string & number> }) => {

@@ -9,22 +9,22 @@ export type ShownApproval = Omit<Approval, "status" | "votes"> & {
 
 /** The calls that wait for an approver's vote. */
 export interface VotableApprovals {
-  /** Those of agents that the approver knows, newest first. */
+  /** The calls of agents that the approver knows, newest first. */
   readonly known: readonly ShownApproval[];
-  /** Whether more calls of known agents wait than were read. */
+  /** Whether more calls of known agents are waiting than were read. */
   readonly isCut: boolean;
-  /** One page of the newest one of each other agent, so that the calls of one do not hide those of another. */
+  /** One page of the other agents' newest calls, one each, so that no agent's calls hide those of another. */
   readonly unknown: readonly ShownApproval[];
   /** The cursor of the next page of unknown agents; null after the last. */
   readonly next: string | null;
 }
 
-/** The relay counts 60 reads a minute of one address, which the agent itself may share. */
+/** The relay allows 60 reads a minute per address, which the agent itself may share. */
 const MAX_PAGES = 3;
 
 /**
- * Reads known and unknown agents apart, because those of one kind must not hide the other: all known ones
- * up to a limit, and the page of unknown ones at a cursor, because anyone can make many of these.
+ * Reads the calls of known and unknown agents separately, so that neither hide the other: all of known agents
+ * up to a limit, and one page of unknown agents, because anyone can create many of these.
  */
 export async function loadVotable(
   relay: Pick<RelayCaller, "call">,

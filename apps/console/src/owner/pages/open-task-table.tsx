@@ -4,7 +4,7 @@ import { showDuration, showMoney } from "../../shared/format/show-amount.ts";
 import { useNow } from "../../shared/relay/page-context.ts";
 import type { ShownTask } from "./load-day.ts";
 
-/** The open tasks of an agent, with the time that each has left. */
+/** The open tasks of an agent, with the time left for each. */
 export function OpenTaskTable({
   tasks,
   agentId,

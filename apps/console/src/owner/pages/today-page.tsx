@@ -15,7 +15,7 @@ import { OpenTaskTable } from "./open-task-table.tsx";
 
 const EVERY_MS = 20_000;
 
-/** Shows first what waits for the owner, then what the agent earned, spent and did since midnight. */
+/** Shows first what needs the owner's decision, then what the agent earned, spent and did since midnight. */
 export function TodayPage() {
   const { relay } = usePageContext();
   const { agentId } = useOwnerContext().device;
@@ -32,7 +32,7 @@ export function TodayPage() {
   );
 }
 
-/** Shows first what waits for the owner, or that nothing does. */
+/** Shows the matters that need the owner's decision, or that there are none. */
 function NeedsYou({ failed }: { failed: number }) {
   const approvals = useVotableCount();
   return (

@@ -6,10 +6,10 @@ import { useOwnerContext } from "../owner-context.ts";
 
 const two = (score: number) => score.toFixed(2);
 
-/** Shows what keeps the agent from being found, and its rank for each capability. */
+/** Shows what prevents others from finding the agent, and its rank for each capability. */
 export function VisibilityPage() {
   const { agentId } = useOwnerContext().device;
-  // The relay tries the agent's endpoint for each answer, so this is read on demand only.
+  // The relay calls the agent's endpoint for each answer, so this is only read on demand.
   const answer = useAnswer("getVisibility", { params: { agentId } });
   return (
     <>

@@ -9,11 +9,11 @@ import { readField } from "../../shared/format/read-field.ts";
 interface WantedWithdrawal {
   readonly amount: number;
   readonly destination: string;
-  /** Made once, so that a second click withdraws nothing more. */
+  /** Created once, so that a second click withdraws nothing more. */
   readonly idempotencyKey: string;
 }
 
-/** Asks for a withdrawal, and once more before it is sent. */
+/** Requests a withdrawal, after a confirmation. */
 export function WithdrawalForm({ agentId, onDone }: { agentId: string; onDone: () => void }) {
   const { relay } = usePageContext();
   const [wanted, setWanted] = useState<WantedWithdrawal>();

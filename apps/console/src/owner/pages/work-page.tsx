@@ -8,7 +8,7 @@ import { OpenTaskTable } from "./open-task-table.tsx";
 
 const EVERY_MS = 10_000;
 
-/** The tasks that the agent works on, and those that it waits for. */
+/** The tasks that the agent works on, and those whose results it waits for. */
 export function WorkPage() {
   const { agentId } = useOwnerContext().device;
   return (

@@ -1,12 +1,12 @@
 import { isJsonObject } from "@agent/crypto";
 
-/** Why a task ended badly: who says it, and the sentence. */
+/** The reason of a task's failure: its author and a sentence. */
 export interface FailureReason {
   readonly by: "executor" | "relay";
   readonly sentence: string;
 }
 
-/** Returns why a task failed, in the executor's words if its receipt has any. */
+/** Returns why a task failed, in the executor's words if its receipt contains any. */
 export function describeFailure(status: string, receipt: unknown): FailureReason {
   const result = isJsonObject(receipt) ? receipt["result"] : undefined;
   if (typeof result === "string" && result.trim() !== "") {

@@ -1,13 +1,13 @@
 import { sumMoney } from "../../shared/format/show-amount.ts";
 
-/** A posting of the agent's account, as far as a day's sums need it. */
+/** The members of a posting of the agent's account that the sums of a day need. */
 export interface DayTransaction {
   readonly type: string;
   readonly amount: number;
   readonly created_at: number;
 }
 
-/** A task of the agent, as far as a day's counts need it. */
+/** The members of an agent's task that the counts of a day need. */
 export interface DayTask {
   readonly status: string;
   readonly submitted_at: number;
@@ -16,7 +16,7 @@ export interface DayTask {
 export interface DaySummary {
   readonly earned: number;
   readonly spent: number;
-  /** The sum earned by the end of each hour of the day so far. */
+  /** The cumulative amount earned at the end of each hour of the day so far. */
   readonly earnedByHour: readonly number[];
   readonly done: number;
   readonly failed: number;
@@ -25,7 +25,7 @@ export interface DaySummary {
 
 const HOUR_MS = 3_600_000;
 const OPEN = ["pending", "claimed"];
-/** A cancelled task is neither done nor failed: its submitter took it back. */
+/** A cancelled task counts neither as done nor as failed, because its submitter withdrew it. */
 const FAILED = ["failed", "denied", "expired"];
 
 /** Returns the beginning of the reader's day, in ms. */

@@ -7,19 +7,19 @@ import { RefusalText } from "./answer-view.tsx";
 import { NOT_BLANK } from "../format/not-blank.ts";
 import { readField } from "../format/read-field.ts";
 
-/** The question that a person answers before an act. */
+/** The question that the user answers before an action. */
 export interface ActQuestion<Body> {
   /** The verb on the button, such as "Complete". */
   readonly verb: string;
   readonly title: string;
-  /** States the effect in money and names. */
+  /** States the effect, with amounts and names. */
   readonly consequence: ComponentChildren;
-  /** The fields besides the reason. */
+  /** The fields in addition to the reason. */
   readonly fields?: readonly ActField[];
-  /** Must be typed before a destructive act. */
+  /** A word that must be typed before a destructive action. */
   readonly typedWord?: string;
   readonly run: (given: GivenAct) => Promise<PageAnswer<Body>>;
-  /** The answer of the relay in words. */
+  /** Describes the relay's answer in words. */
   readonly describe: (body: Body) => ComponentChildren;
 }
 
@@ -39,9 +39,8 @@ export interface GivenAct {
 const OpenDialog = createContext<(dialog: ComponentChildren) => void>(() => undefined);
 
 /**
- * Shows the dialogs of all buttons within it, until they are closed or the reader goes to another
- * view. A dialog outlives its button, because the act itself may change the part of the page that
- * held the button.
+ * Shows the dialogs of all buttons inside it, until they are closed or another view opens. A dialog outlives
+ * its button, because the action itself may change the part of the page that contained the button.
  */
 export function ActDialogs({ children }: { children: ComponentChildren }) {
   const [dialog, setDialog] = useState<ComponentChildren>();
@@ -55,7 +54,7 @@ export function ActDialogs({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** A button that asks once more before it acts. */
+/** A button that asks for confirmation before it acts. */
 export function ActButton<Body>({
   label,
   question,
@@ -93,13 +92,13 @@ function ActDialog<Body>({
 }) {
   const { mayAct } = usePageContext();
   const dialog = useRef<HTMLDialogElement>(null);
-  // A second click on the button is the same act.
+  // A second click on the dialog's button repeats the same action.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const [answer, setAnswer] = useState<{ readonly body: Body } | undefined>();
   const [refusal, setRefusal] = useState<CallRefusal | undefined>();
   const [isRunning, setRunning] = useState(false);
   const closeButton = useRef<HTMLButtonElement>(null);
-  // An effect after the first paint would let an early Escape pass unseen.
+  // An effect after the first paint would miss an early press of Escape.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   useEffect(() => closeButton.current?.focus(), [answer]);
   const submit = async (form: FormData) => {

@@ -4,7 +4,7 @@ import { describeRefusal } from "../relay/describe-refusal.ts";
 import type { LoadedAnswer } from "../relay/use-answer.ts";
 import { TimeText } from "./foreign-text.tsx";
 
-/** A refusal as a sentence, with the code and the number by which the operator finds it in the log. */
+/** A refusal as a sentence, with its code and the id of the request, by which the operator finds it in the log. */
 export function RefusalText({ refusal }: { refusal: CallRefusal }) {
   const { code, requestId, retryAfterSeconds } = refusal;
   return (
@@ -23,7 +23,7 @@ export function RefusalText({ refusal }: { refusal: CallRefusal }) {
   );
 }
 
-/** Shows an answer once it is there; an old one is greyed and says how old it is. */
+/** Shows an answer once it has arrived; an outdated one is greyed out, with its age. */
 export function AnswerView<Body>({
   answer,
   children,

@@ -11,7 +11,7 @@ export interface ChartData {
   readonly lines: readonly ChartLine[];
 }
 
-/** A drawn chart that follows its data and its width. */
+/** A drawn chart that can be updated with new data and a new width. */
 export interface DrawnChart {
   update(data: ChartData): void;
   destroy(): void;

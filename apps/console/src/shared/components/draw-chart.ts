@@ -10,7 +10,7 @@ interface DrawOptions extends ChartData {
 
 const HEIGHT = 180;
 
-/** Draws a chart into an element, as wide as the element is at any time. */
+/** Draws a chart into an element, and always adapts it to the element's width. */
 export function drawChart(place: HTMLElement, options: DrawOptions): DrawnChart {
   const create = (data: ChartData) =>
     new UPlot(buildOptions(place, { ...options, ...data }), toColumns(data, options), place);
@@ -20,7 +20,7 @@ export function drawChart(place: HTMLElement, options: DrawOptions): DrawnChart 
     plot.setSize({ width: place.clientWidth, height: HEIGHT }),
   );
   resized.observe(place);
-  // Colours are those of the style sheet, which differ between light and dark.
+  // The colours come from the style sheet, where they differ between light and dark.
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const redraw = () => {
     plot.destroy();
@@ -82,7 +82,7 @@ function buildOptions(place: HTMLElement, options: DrawOptions): UPlot.Options {
   };
 }
 
-/** Lists the values that have no neighbour: no line would show them. */
+/** Lists the values without neighbours, which a line would not show. */
 function listLonePoints(plot: UPlot, line: number): number[] {
   const values = Array.from(plot.data[line] ?? []);
   const isMissing = (at: number) => (values[at] ?? null) === null;
@@ -91,7 +91,7 @@ function listLonePoints(plot: UPlot, line: number): number[] {
   );
 }
 
-/** A canvas knows no variables, so the browser resolves them as the colour of an element. */
+/** A canvas does not support CSS variables, so the browser resolves them as an element's colour. */
 function readColor(place: HTMLElement, name: string): string {
   place.style.color = `var(--${name})`;
   const { color } = getComputedStyle(place);
@@ -106,13 +106,13 @@ function formatClock(seconds: number): string {
   return `${String(date.getHours()).padStart(2, "0")}:${String(date.getMinutes()).padStart(2, "0")}`;
 }
 
-/** Returns the columns that the library takes; of a stack each line is drawn on top of those after it. */
+/** Returns the columns that the library expects; in a stack, each line is drawn on top of the later ones. */
 function toColumns(
   { times, lines }: ChartData,
   { isStacked = false, isLogarithmic = false }: DrawOptions,
 ): UPlot.AlignedData {
   const columns = lines.map(({ values }) =>
-    // A logarithm has no zero.
+    // Zero has no logarithm.
     values.map((value) => (isLogarithmic && value !== null && value <= 0 ? null : value)),
   );
   const drawn = isStacked ? columns.map((_, first) => addUp(columns.slice(first))) : columns;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** Facts with their names. */
+/** A list of facts, each with its name. */
 export function FactList({
   facts,
 }: {

@@ -2,16 +2,16 @@ import { showLine } from "../format/show-text.ts";
 import { formatHashRoute } from "../routing/hash-route.ts";
 import { usePageContext } from "../relay/page-context.ts";
 
-/** Choices of one filter as links, so that the address says which list it is. */
+/** The choices of a filter as links, so that the page's address contains the filter. */
 export function FilterLinks({
   name,
   label,
   choices,
 }: {
-  /** The member of the query that they set. */
+  /** The member of the query that the links set. */
   name: string;
   label: string;
-  /** The value and the word of each choice; the first value is that of no filter. */
+  /** The value and the label of each choice; the first value stands for no filter. */
   choices: readonly (readonly [value: string, word: string])[];
 }) {
   const { path, query } = usePageContext().route.value;
@@ -32,7 +32,7 @@ export function FilterLinks({
   );
 }
 
-/** Shows a filter that a link to the page has set, because a list must not look longer than it is, and ends it. */
+/** Shows a filter that was set by a link, so that a partial list does not look complete, and offers to remove it. */
 export function GivenFilter({ name, label }: { name: string; label: string }) {
   const { path, query } = usePageContext().route.value;
   const value = query.get(name) ?? "";

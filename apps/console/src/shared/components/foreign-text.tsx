@@ -4,7 +4,7 @@ import { browserEnvironment } from "../relay/page-context.ts";
 
 const MAX_SHOWN = 2_000;
 
-/** A text that another party wrote: never more than text, and cut until the reader wants all of it. */
+/** A text by another party: never rendered as markup, and shortened until the reader wants to see all of it. */
 export function ForeignText({ text }: { text: string }) {
   const [isWhole, setWhole] = useState(false);
   const shown = showText(isWhole ? text : text.slice(0, MAX_SHOWN));
@@ -23,12 +23,12 @@ export function ForeignText({ text }: { text: string }) {
   );
 }
 
-/** A text of another party on one line. */
+/** A text by another party, on one line. */
 export function ForeignLine({ text, max = 60 }: { text: string; max?: number }) {
   return <bdi title={showLine(text, 256)}>{showLine(text, max)}</bdi>;
 }
 
-/** A text of another party inside of a sentence of the page, set apart so that it cannot pass for a part of it. */
+/** A text by another party within a sentence of the page, marked so that it cannot be mistaken for the page's own. */
 export function QuotedText({ text }: { text: string }) {
   return (
     <code class="quoted">
@@ -37,7 +37,7 @@ export function QuotedText({ text }: { text: string }) {
   );
 }
 
-/** An address that another party stated: shown in full, and a link only to the web. */
+/** An address that another party stated, in full; a link only if it is a web address. */
 export function ForeignAddress({ address }: { address: string }) {
   const shown = showText(address, MAX_SHOWN);
   return /^https?:\/\//i.test(address) && URL.canParse(address) ? (
@@ -50,8 +50,8 @@ export function ForeignAddress({ address }: { address: string }) {
 }
 
 /**
- * An id by its end, because ids of one time begin alike, with a button that copies all of it. Agents choose
- * their ids, so that two of them may end alike: where a person decides, `WholeId` or `IdCode` shows all of it.
+ * The end of an id, because ids that were created together begin alike, with a button that copies all of it.
+ * Agents choose their ids, so two may end alike; before a decision, `WholeId` or `IdCode` shows the full id.
  */
 export function ShortId({ id, href }: { id: string; href?: string | undefined }) {
   const shown = shortenId(id);
@@ -77,7 +77,7 @@ export function WholeId({ id, href }: { id: string; href?: string | undefined })
   );
 }
 
-/** An id in full, inside of a question. */
+/** An id in full, within a question. */
 export function IdCode({ id }: { id: string }) {
   return <code class="whole">{showLine(id, 256)}</code>;
 }
@@ -101,7 +101,7 @@ function CopyButton({ id }: { id: string }) {
   );
 }
 
-/** Two sheets, then a tick: drawn, because many fonts have no letter for either. */
+/** Two sheets, or a check mark; both are drawn, because many fonts lack such characters. */
 function CopyMark({ isCopied }: { isCopied: boolean }) {
   return (
     <svg class="copy-mark" viewBox="0 0 12 12" aria-hidden="true">
@@ -112,7 +112,7 @@ function CopyMark({ isCopied }: { isCopied: boolean }) {
 
 const two = (number: number) => String(number).padStart(2, "0");
 
-/** A time on the reader's clock; in full, in UTC, where the pointer is. */
+/** A time on the reader's clock; the tooltip shows it in full, in UTC. */
 export function TimeText({ at }: { at: number | null }) {
   if (at === null) return <>–</>;
   const date = new Date(at);

@@ -6,11 +6,11 @@ interface ChartProps extends ChartData {
   readonly label: string;
   readonly isStacked?: boolean;
   readonly isLogarithmic?: boolean;
-  /** Writes a value for people. */
+  /** Formats a value for people. */
   readonly show: (value: number) => string;
 }
 
-/** A chart on a canvas, and the same numbers as a table for readers of screens. */
+/** A chart on a canvas, and the same numbers as a table for screen readers. */
 export function LineChart(props: ChartProps) {
   const { label, times, lines, show } = props;
   const place = useRef<HTMLDivElement>(null);
@@ -18,7 +18,7 @@ export function LineChart(props: ChartProps) {
   useEffect(() => {
     let isCurrent = true;
     let drawn: DrawnChart | undefined;
-    // The library is a third of the page, so it is loaded beside it.
+    // The library is a third of the page, so it is loaded separately.
     void import("./draw-chart.ts").then(({ drawChart }) => {
       if (!isCurrent || place.current === null) return;
       drawn = drawChart(place.current, props);

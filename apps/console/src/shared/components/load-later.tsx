@@ -1,7 +1,7 @@
 import type { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-/** Returns a component whose file is loaded when it is first shown. */
+/** Returns a component whose code is loaded when it is first shown. */
 export function loadLater<Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
 ): FunctionComponent<Props> {
@@ -19,7 +19,7 @@ export function loadLater<Props extends object>(
   };
 }
 
-/** A relay of another version no longer has the files of the page that is open. */
+/** After an upgrade, the relay no longer has the files of the page that is open. */
 function NotLoaded() {
   return (
     <p class="refusal" role="alert">

@@ -1,4 +1,4 @@
-/** Leads through the pages of a list; `cursors` are those of the pages after the first, up to the shown one. */
+/** Moves between the pages of a list; `cursors` are those of the second page to the shown one. */
 export function PageButtons({
   label,
   cursors,
@@ -7,7 +7,7 @@ export function PageButtons({
 }: {
   readonly label: string;
   readonly cursors: readonly string[];
-  /** The cursor of the page after the shown one; null on the last page. */
+  /** The cursor of the next page; null on the last page. */
   readonly next: string | null;
   readonly onMove: (cursors: readonly string[]) => void;
 }) {

@@ -8,29 +8,29 @@ import { PageButtons } from "./page-buttons.tsx";
 export interface TableColumn<Row> {
   readonly title: string;
   readonly isNumber?: boolean;
-  /** Whether its words stay whole, so that the column is as wide as the longest of them. */
+  /** Whether its words are not broken, so that the column is as wide as the longest word. */
   readonly isWord?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
 }
 
-/** One page of a list, as every list of the relay has them. */
+/** One page of a list, in the form of every list of the relay. */
 export interface TablePage<Row> {
   readonly rows: readonly Row[];
   readonly next: string | null;
 }
 
 interface TableProps<Row> {
-  /** Names the table for readers of screens. */
+  /** Names the table for screen readers. */
   readonly caption: string;
   readonly columns: readonly TableColumn<Row>[];
   readonly rowKey: (row: Row) => string | number;
   /** Shown instead of a table without rows. */
   readonly empty: ComponentChildren;
-  /** Marks rows that went wrong. */
+  /** Marks rows that report a failure. */
   readonly tone?: (row: Row) => "bad" | "doubt" | undefined;
 }
 
-/** Rows that the page has already. */
+/** Shows rows that the page has already loaded. */
 export function RowTable<Row>({
   rows,
   caption,
@@ -74,7 +74,7 @@ function toClass(isNumber = false, isWord = false): string | undefined {
   return isWord ? "word" : undefined;
 }
 
-/** A list of the relay that is read page by page. `loadPage` must stay the same while its list does. */
+/** A list of the relay that is read page by page. `loadPage` must be the same function as long as the list is. */
 export function PageTable<Row>({
   loadPage,
   rules = {},
@@ -83,7 +83,7 @@ export function PageTable<Row>({
 }: TableProps<Row> & {
   readonly loadPage: (cursor: string | undefined) => Promise<PageAnswer<TablePage<Row>>>;
   readonly rules?: ReloadRules;
-  /** Called with each answer; returns what depends on it elsewhere on the page. */
+  /** Called with each answer; returns content that depends on it, shown elsewhere on the page. */
   readonly onAnswer?: (answer: LoadedAnswer<TablePage<Row>>) => ComponentChildren;
 }) {
   const [cursors, setCursors] = useState<readonly string[]>([]);

@@ -1,7 +1,7 @@
 const WIDTH = 120;
 const HEIGHT = 28;
 
-/** A small line of the last values; its label says the numbers that a reader of screens needs. */
+/** A small line of the latest values; its label states the numbers for screen readers. */
 export function Sparkline({
   values,
   label,

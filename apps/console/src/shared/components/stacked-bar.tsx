@@ -9,7 +9,7 @@ const WIDTH = 400;
 const HEIGHT = 22;
 const TONES = 6;
 
-/** Parts of one sum as a bar, and the same as a list of words. */
+/** The parts of a sum as a bar, and also as a list in words. */
 export function StackedBar({ parts, label }: { parts: readonly BarPart[]; label: string }) {
   const total = parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
   let start = 0;

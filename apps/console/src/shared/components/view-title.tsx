@@ -2,14 +2,14 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { WholeId } from "./foreign-text.tsx";
 
-/** The title of a view, which gets the focus when the view opens, as that of another page would. */
+/** The title of a view, which receives the focus when the view opens, as after loading a new page. */
 export function ViewTitle({
   title,
   id,
   children,
 }: {
   title: string;
-  /** The id of the thing that the view is about. */
+  /** The id of the subject of the view. */
   id?: string;
   /** Shown beside the title. */
   children?: ComponentChildren;

@@ -1,7 +1,7 @@
-/** Spreadsheets run a cell that begins like this as a formula. */
+/** Spreadsheets execute a cell as a formula if it begins like this. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** Formats rows as CSV in which no text of an agent can be a formula; numbers stay numbers. */
+/** Formats rows as CSV in which no text of an agent can be a formula; numbers remain numbers. */
 export function formatCsv(rows: readonly (readonly (string | number | null)[])[]): string {
   return rows.map((row) => `${row.map(formatCell).join(",")}\r\n`).join("");
 }

@@ -1,4 +1,4 @@
-/** Returns the text of a form's field without the blanks around it; a field that is not there is empty. */
+/** Returns the text of a form's field without surrounding blanks; empty if the field is missing. */
 export function readField(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === "string" ? value.trim() : "";

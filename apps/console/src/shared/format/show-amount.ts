@@ -3,7 +3,7 @@ import { showDollars, toMicroUnits } from "./show-text.ts";
 /** Formats money as the contract states it, in US dollars. */
 export const showMoney = (amount: number): string => showDollars(toMicroUnits(amount));
 
-/** Adds amounts in US dollars without their floating point. */
+/** Adds amounts in US dollars without floating-point errors. */
 export const sumMoney = (amounts: readonly number[]): number =>
   amounts.reduce((sum, amount) => sum + toMicroUnits(amount), 0) / 1e6;
 
@@ -14,7 +14,7 @@ const UNITS = [
   ["s", 1_000],
 ] as const;
 
-/** Formats a duration in ms by its two largest units; below 10 seconds with a tenth. */
+/** Formats a duration in ms by its two largest units; below 10 seconds to a tenth of a second. */
 export function showDuration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -33,5 +33,5 @@ export function showBytes(bytes: number): string {
   return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Formats a part of a whole. */
+/** Formats a share of a whole. */
 export const showPercent = (ratio: number): string => `${Math.round(ratio * 1_000) / 10} %`;

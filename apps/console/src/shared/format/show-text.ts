@@ -1,17 +1,17 @@
 /**
- * Controls, characters of no form, invisible ones, blanks that are letters, what changes the direction of a
- * line, and more marks on one letter than languages write, which would grow over the lines around it. U+FE0F
- * belongs to many pictures that people write.
+ * Control and unassigned characters, invisible ones, blanks that count as letters, characters that change the
+ * direction of text, and more marks on one letter than any language uses, which would cover other lines. U+FE0F
+ * is allowed, because many emoji contain it.
  */
 const UNSEEN = /(?![\n\t]|\ufe0f)[\p{C}\p{DI}\p{Zl}\p{Zp}\u2800]|(?<=\p{M}{4})\p{M}/gu;
 
-/** Replaces unseen characters by their code points, so that a text cannot hide or reorder another. */
+/** Replaces invisible characters by their code points, so that a text cannot hide or reorder another text. */
 export function showText(text: string, maxLength = Number.POSITIVE_INFINITY): string {
   const shown = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   return shown.replaceAll(UNSEEN, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
 }
 
-/** Shows a text in one line. */
+/** Shows a text on one line. */
 export function showLine(text: string, maxLength?: number): string {
   return showText(text.replaceAll(/\s+/g, " ").trim(), maxLength);
 }
@@ -32,6 +32,6 @@ export function showDollars(micro: number): string {
 
 export const toMicroUnits = (amount: number): number => Math.round(amount * 1e6);
 
-/** Writes a number with its noun, such as `1 socket` and `2 sockets`. */
+/** Formats a number with its noun, such as `1 socket` and `2 sockets`. */
 export const showCount = (count: number, noun: string) =>
   `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -2,39 +2,39 @@ import { call, type CallRefusal, type CallRequest, type CallOptions } from "@age
 import type { Operation, Operations, Result } from "@agent/wire";
 import { operationAddresses, type PageOperation } from "./operation-addresses.ts";
 
-/** The answer of a relay to a page, or the reason why there is none. */
+/** A relay's answer to a page, or the reason why there is none. */
 export type PageAnswer<Body> = { readonly ok: true; readonly body: Body } | CallRefusal;
 
 export type BodyOf<Name extends PageOperation> = Result<Operations[Name]>;
 export type RequestOf<Name extends PageOperation> = CallRequest<Operations[Name]>;
 
 export interface CallExtras {
-  /** Makes a repeated act happen once. */
+  /** Ensures that a repeated action takes effect only once. */
   readonly idempotencyKey?: string;
-  /** The reason of an act, which the operator's audit keeps. */
+  /** The reason of an action, which the operator's audit stores. */
   readonly reason?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Calls operations with the token that the page holds at that time. */
+/** Calls operations with the token that the page holds at the time of the call. */
 export interface RelayCaller {
   call<Name extends PageOperation>(
     name: Name,
     request: RequestOf<Name>,
     extras?: CallExtras,
   ): Promise<PageAnswer<BodyOf<Name>>>;
-  /** Answers the text as the relay sent it, for what is signed byte by byte and for files. */
+  /** Returns the exact text that the relay sent, for files and for content whose signature covers every byte. */
   callText<Name extends PageOperation>(
     name: Name,
     request: RequestOf<Name>,
   ): Promise<PageAnswer<string>>;
 }
 
-/** A relay serves its pages under its own address, which may have a path; a page below it says how far. */
+/** The relay's own address, which may have a path; a page below it states the relative path to it. */
 export const getRelayUrl = () =>
   new URL(document.documentElement.dataset["relay"] ?? ".", document.baseURI).href;
 
-/** Describes an operation without its schemas: the relay that answers is the one that served the page. */
+/** Describes an operation without its schemas, because the relay that answers also served the page. */
 export function describeOperation(name: PageOperation): Operation {
   const [method, path] = operationAddresses[name].split(" ") as [Operation["method"], string];
   const media = ["application/json", "text/csv"];
@@ -64,7 +64,7 @@ export async function callForBody<Name extends PageOperation>(
   return answer.ok ? { ok: true, body: JSON.parse(answer.body) as BodyOf<Name> } : answer;
 }
 
-/** Creates a caller; without a token from `getToken` nothing is sent. */
+/** Creates a caller; if `getToken` returns no token, nothing is sent. */
 export function createRelayCaller(
   getToken: () => Promise<{ readonly ok: true; readonly token: string } | CallRefusal>,
 ): RelayCaller {
@@ -82,10 +82,10 @@ export function createRelayCaller(
   };
 }
 
-/** Headers are ASCII, so that the relay decodes the reason again. */
+/** Headers are ASCII, so the reason is sent percent-encoded and the relay decodes it. */
 const REASON_HEADER = "x-agent-reason";
 
-/** Returns a fetch that sends further headers, percent-encoded. */
+/** Returns a `fetch` that adds headers, percent-encoded. */
 export function fetchWith(
   headers: Readonly<Record<string, string>>,
   callRelay = globalThis.fetch,

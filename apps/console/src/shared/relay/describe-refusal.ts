@@ -9,7 +9,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   "session.ended": "The session has ended. Sign in again.",
 };
 
-/** Returns a refusal as a sentence for people; one with an unknown code keeps the message of the relay. */
+/** Returns a refusal as a sentence for people; for an unknown code, the relay's message. */
 export function describeRefusal({ code, message, issues = [] }: CallRefusal): string {
   const known = SENTENCES[code];
   if (known !== undefined) return known;

@@ -2,22 +2,22 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import type { RelayEvent } from "@agent/wire";
 import { type FeedState, type FollowOptions, followRelayEvents } from "./follow-relay-events.ts";
 
-/** The changes of the relay as they happen. */
+/** The relay's events as they happen. */
 export interface EventFeed {
   /** The newest events, newest first. */
   readonly recent: ReadonlySignal<readonly RelayEvent[]>;
   /** Null until the first connection. */
   readonly state: ReadonlySignal<FeedState | null>;
-  /** The time in ms at which the page last heard of a change, or knew that there was none. */
+  /** The time in ms of the latest event, or the latest time at which the page knew that there was none. */
   readonly liveAt: ReadonlySignal<number | null>;
-  /** Calls a function on each event that happens from now on; the returned function ends that. */
+  /** Calls a function for each later event; the returned function ends that. */
   listen(listener: (event: RelayEvent) => void): () => void;
 }
 
 const MAX_RECENT = 100;
 
 export interface FeedOptions extends Pick<FollowOptions, "getToken" | "signal"> {
-  /** The number of the newest event at the start; a few older ones are read for the list. */
+  /** The number of the newest event at the start; a few earlier ones are also read for the list. */
   readonly lastEvent: number;
   readonly shownBefore: number;
   readonly now: () => number;

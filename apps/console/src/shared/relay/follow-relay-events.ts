@@ -2,10 +2,10 @@ import { type CallRefusal, createEnvironment, fullJitter, openEventStream } from
 import type { RelayEvent } from "@agent/wire";
 import { describeOperation, getRelayUrl } from "./call-relay.ts";
 
-/** Whether the page hears of changes now. `ended` needs a new session. */
+/** Whether the page currently receives events. After `ended`, a new session is needed. */
 export type FeedState = "live" | "reconnecting" | "ended";
 
-/** Returns a bearer; a new one after the relay has refused the last. */
+/** Returns a bearer token; a new one if the relay refused the previous one. */
 export type TokenSource = (
   isRefused: boolean,
 ) => Promise<{ readonly ok: true; readonly token: string } | CallRefusal>;
@@ -23,8 +23,8 @@ const BACKOFF = { baseMs: 500, capMs: 5_000 };
 const browserEnvironment = createEnvironment({});
 
 /**
- * Follows the events of the relay over lost connections and ended tokens, each event once and in order,
- * until it is aborted or the session has ended.
+ * Follows the relay's events across lost connections and expired tokens, each event once and in order, until it
+ * is aborted or the session has ended.
  */
 export async function followRelayEvents(options: FollowOptions): Promise<void> {
   const { signal, onState } = options;
@@ -37,7 +37,7 @@ export async function followRelayEvents(options: FollowOptions): Promise<void> {
     const lost = bearer.ok ? await readStream(bearer.token) : bearer;
     if (signal.aborted) return;
     isRefused = lost !== undefined && isDenied(lost);
-    // A stream ends with its token, which is no loss.
+    // A stream ends when its token expires, which does not count as a lost connection.
     if (lost !== undefined) onState("reconnecting");
     failures += lost === undefined ? 0 : 1;
     const waitMs = fullJitter(failures, BACKOFF, browserEnvironment.randomBytes);
@@ -71,5 +71,5 @@ export async function followRelayEvents(options: FollowOptions): Promise<void> {
   }
 }
 
-/** The session has ended, as against a relay that does not answer. */
+/** Whether the session has ended, in contrast to a relay that does not answer. */
 const isDenied = ({ status }: CallRefusal) => status === 401 || status === 403;

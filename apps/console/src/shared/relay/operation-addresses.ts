@@ -4,8 +4,8 @@ type Address<Name extends OperationName> =
   `${Operations[Name]["method"]} ${Operations[Name]["path"]}`;
 
 /**
- * The operations that the pages call. The compiler compares each with the contract, whose schemas of all
- * operations together would be a third of what the pages load.
+ * The operations that the pages call. The compiler compares them with the contract, which is not imported,
+ * because the schemas of all operations would be a third of the code that the pages load.
  */
 export const operationAddresses = {
   relayInfo: "GET /.well-known/agent-relay.json",
@@ -61,7 +61,7 @@ export const operationAddresses = {
   retryOutbox: "POST /api/v1/admin/federation/outbox/:settlementId/retry",
   giveUpOutbox: "POST /api/v1/admin/federation/outbox/:settlementId/give-up",
   getLogState: "GET /api/v1/admin/log",
-  // Only of the page of an owner:
+  // Used only by the owner's page:
   getTask: "GET /agent/:agentId/task/:taskId",
   claimPairing: "POST /pairing/claim",
   getBalance: "GET /api/v1/agents/:agentId/balance",

@@ -7,13 +7,13 @@ import type { HashRoute } from "../routing/hash-route.ts";
 import type { RelayCaller } from "./call-relay.ts";
 import type { EventFeed } from "./event-feed.ts";
 
-/** Everything that a part of a page needs of its relay. */
+/** Everything that a component needs to use the page's relay. */
 export interface PageContext {
   readonly relay: RelayCaller;
-  /** Absent where the page has no right to follow changes. */
+  /** Absent if the page may not follow events. */
   readonly feed: EventFeed | undefined;
   readonly route: ReadonlySignal<HashRoute>;
-  /** Whether the page may act now; otherwise it only reads. */
+  /** Whether the page may act now; otherwise it is read-only. */
   readonly mayAct: ReadonlySignal<boolean>;
 }
 
@@ -39,7 +39,7 @@ export function useNow(intervalMs: number): number {
   return now;
 }
 
-/** Calls a function on events whose type begins with one of these words; the words must not change. */
+/** Calls a function for events whose type begins with one of these words; the words must not change. */
 export function useRelayEvents(
   prefixes: readonly string[],
   listener: (event: RelayEvent) => void,

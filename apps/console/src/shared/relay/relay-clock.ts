@@ -1,8 +1,8 @@
-/** The clock of the relay, which decides when tokens and sessions end; that of a browser may be wrong by minutes. */
+/** The relay's clock, which decides when tokens and sessions expire; the browser's clock may be wrong by minutes. */
 export interface RelayClock {
-  /** Calls as `fetch` does, and reads the date of the answer. */
+  /** Works like `fetch`, and also reads the date of the answer. */
   readonly send: typeof fetch;
-  /** Returns by how many ms the relay's clock is ahead of this one; 0 until an answer has a date. */
+  /** Returns by how many ms the relay's clock is ahead of the browser's; 0 until an answer has a date. */
   readonly aheadMs: () => number;
 }
 
@@ -10,10 +10,10 @@ export function createRelayClock(callRelay: typeof fetch, now: () => number): Re
   let aheadMs = 0;
   return {
     async send(input, init) {
-      // A kept answer has a date of the past.
+      // A cached answer would have an old date.
       const answer = await callRelay(input, { ...init, cache: "no-store" });
       const at = Date.parse(answer.headers.get("date") ?? "");
-      // The date leaves out parts of a second; with a whole one no right seems to last longer than it does.
+      // The date omits fractions of a second; a second more ensures that no right seems to last too long.
       if (!Number.isNaN(at)) aheadMs = at + 1_000 - now();
       return answer;
     },

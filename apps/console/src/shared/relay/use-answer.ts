@@ -5,7 +5,7 @@ import type { BodyOf, PageAnswer, RequestOf } from "./call-relay.ts";
 import type { PageOperation } from "./operation-addresses.ts";
 import { browserEnvironment, usePageContext, useRelayEvents } from "./page-context.ts";
 
-/** The last answer that a part of a page has, and why there is no newer one. */
+/** The latest answer for a component, and the reason why there is no newer one. */
 export interface LoadedAnswer<Body> {
   readonly body: Body | undefined;
   readonly refusal: CallRefusal | undefined;
@@ -15,23 +15,23 @@ export interface LoadedAnswer<Body> {
 }
 
 export interface ReloadRules {
-  /** The beginnings of the types of events after which the answer is old. */
+  /** The prefixes of event types after which the answer is outdated. */
   readonly on?: readonly string[];
-  /** Only events that name this id. */
+  /** Restricts the events to those that name this id. */
   readonly about?: string;
-  /** The shortest time between two calls because of events, in ms. */
+  /** The minimum time between two calls that are caused by events, in ms. */
   readonly minMs?: number;
-  /** Calls again after so long in any case, in ms. */
+  /** The interval in ms of calls without an event. */
   readonly everyMs?: number;
-  /** A number that changes when the part knows that the answer is old. */
+  /** A number that the component changes when it knows that the answer is outdated. */
   readonly version?: number;
 }
 
-/** Many changes at once are one reason to read again, and a page must stay below the limit of its calls. */
+/** Several changes together need only one read, and a page must stay below its rate limit. */
 const DEFAULT_MIN_MS = 4_000;
 const RETRY_MS = 2_000;
 
-/** Reads an operation for a part of a page, and again when its answer is old. */
+/** Calls an operation for a component, and again when the answer is outdated. */
 export function useAnswer<Name extends PageOperation>(
   name: Name,
   request: RequestOf<Name>,
@@ -43,7 +43,7 @@ export function useAnswer<Name extends PageOperation>(
   return useLoaded(load, rules);
 }
 
-/** Reads by a function, which must stay the same while its answer would. */
+/** Reads with a function, which must be the same function as long as its answer would be the same. */
 export function useLoaded<Body>(
   load: () => Promise<PageAnswer<Body>>,
   { on = [], about, minMs = DEFAULT_MIN_MS, everyMs, version = 0 }: ReloadRules = {},
@@ -65,7 +65,7 @@ export function useLoaded<Body>(
   );
   useRelayEvents(on, reloadSoon);
   useEffect(() => {
-    // Another question must not show the answer of the one before.
+    // A new request must not show the answer of the previous one.
     if (loadOf.current !== load) setState(NOTHING);
     loadOf.current = load;
     lastAt.current = browserEnvironment.now();
@@ -99,7 +99,7 @@ function toState<Body>(
     : { ...before, refusal: answer };
 }
 
-/** Returns after which time a refused read may succeed; undefined if the answer would be the same. */
+/** Returns the time after which a refused read may succeed; undefined if the answer would be the same. */
 function getRetryMs({ status, retryAfterSeconds }: CallRefusal): number | undefined {
   if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1_000;
   return status === 0 || status >= 500 ? RETRY_MS : undefined;

@@ -5,10 +5,10 @@ import type { PageOperation } from "./operation-addresses.ts";
 import type { BodyOf, PageAnswer, RequestOf } from "./call-relay.ts";
 import { usePageContext } from "./page-context.ts";
 
-/** The most rows of one page of a list. */
+/** The maximum number of rows on one page of a list. */
 const PAGE_ROWS = 50;
 
-/** The one list that is refused where it is empty (specification, "Credentials"). */
+/** Whether this is the only list that the relay refuses if it is empty (specification, "Credentials"). */
 const isEmptyList = ({ code }: CallRefusal) => code === "credential.not_found";
 
 const NO_ROWS = { ok: true, body: { rows: [], next: null } } as const;
@@ -16,8 +16,8 @@ const NO_ROWS = { ok: true, body: { rows: [], next: null } } as const;
 type Listing = { readonly next_cursor: string | null };
 
 /**
- * Returns a function that reads one page of a list for `PageTable`. `request` may have a query of its
- * own; `rowsOf` takes the rows from an answer and must stay the same.
+ * Returns a function that reads one page of a list for `PageTable`. `request` may contain a query; `rowsOf`
+ * returns the rows of an answer and must always be the same function.
  */
 export function useListPages<Name extends PageOperation, Row>(
   name: Name,
@@ -29,10 +29,10 @@ export function useListPages<Name extends PageOperation, Row>(
   return useCallback(
     async (cursor) => {
       const query = { limit: PAGE_ROWS, ...request.query, ...(cursor !== undefined && { cursor }) };
-      // The parameters and the query are those of the list, which the caller has chosen.
+      // The caller has chosen parameters and a query that match the list.
       const answer = await relay.call(name, { ...request, query } as unknown as RequestOf<Name>);
       if (!answer.ok) return isEmptyList(answer) ? NO_ROWS : answer;
-      // Each list of the contract states where its next page begins.
+      // Each list of the contract states the cursor of its next page.
       const { next_cursor: next } = answer.body as Listing;
       return { ok: true, body: { rows: rowsOf(answer.body), next } };
     },

@@ -1,20 +1,20 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 
-/** A place in the page, as the part of the address that no server receives. */
+/** A route within the page: the part of its address that is never sent to a server. */
 export interface HashRoute {
   /** The decoded parts of the path; empty at the start. */
   readonly path: readonly string[];
   readonly query: URLSearchParams;
 }
 
-/** Parses the fragment of an address, such as `#/tasks/ID?failed=1`; anything else is the start. */
+/** Parses the fragment of an address, such as `#/tasks/ID?failed=1`; anything else is the start page. */
 export function parseHashRoute(hash: string): HashRoute {
   const [path = "", query = ""] = hash.replace(/^#?\/*/, "").split("?", 2);
   const parts = path.split("/").filter((part) => part !== "");
   return { path: parts.map(decodePart), query: new URLSearchParams(query) };
 }
 
-/** A damaged escape stays as it is. */
+/** A malformed escape remains unchanged. */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -23,7 +23,7 @@ function decodePart(part: string): string {
   }
 }
 
-/** Builds the fragment of a place; members of the query without a value are left out. */
+/** Builds the fragment of a route; members of the query without a value are omitted. */
 export function formatHashRoute(
   path: readonly string[],
   query: Readonly<Record<string, string | undefined>> = {},

@@ -10,7 +10,7 @@ export function getBundle(verdict: Verdict, artifact: unknown): EvidenceBundle |
     : null;
 }
 
-/** An inner verdict with the artifact that it is about. */
+/** An inner verdict and the artifact to which it applies. */
 export interface InnerArtifact {
   readonly verdict: Verdict;
   readonly value: unknown;

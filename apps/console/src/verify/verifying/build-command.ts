@@ -2,7 +2,7 @@ import { formatNamedKey, type NamedKey } from "@agent/verify";
 import { showText } from "../../shared/format/show-text.ts";
 import { splitWords, type TrustTexts } from "./parse-trust.ts";
 
-/** Builds the command that verifies the same file under the same keys. */
+/** Builds the command that verifies the same file with the same keys. */
 export function buildCommand(
   name: string,
   keys: readonly NamedKey[],

@@ -53,14 +53,14 @@ const texts: Readonly<Record<string, RefusalText>> = {
   },
 };
 
-/** An intact receipt by a key that was not named has the same code as a changed one. */
+/** An unchanged receipt whose key was not named is refused with the same code as a changed one. */
 const FOREIGN_RECEIPT: RefusalText = {
   reason: "It was signed by a key that you did not name for its agent.",
   remedy:
     "A relay signs no receipts: compare the key below with the one of the agent, or ask for the evidence of the task.",
 };
 
-/** Describes the failed level by what it would have proven. */
+/** Describes the failed level by the claim that it would have proven. */
 export function describeRefusal(verdict: Verdict): RefusalText {
   const failed = findFailedLevel(verdict);
   const isForeign = verdict.code === "receipt.signature_invalid" && failed === "key_bound";
@@ -70,7 +70,7 @@ export function describeRefusal(verdict: Verdict): RefusalText {
   return { reason: `This does not hold: ${level?.proves ?? "it is an artifact of a known kind."}` };
 }
 
-/** Finds the level that decided: the one with the verdict's code, else the first that failed. */
+/** Finds the decisive level: the one with the verdict's code, or otherwise the first that failed. */
 export function findFailedLevel({ checks, code }: Verdict): ProofLevelName | undefined {
   const failed = checks.filter(({ ok }) => !ok);
   return (failed.find((check) => check.code === code) ?? failed[0])?.name;

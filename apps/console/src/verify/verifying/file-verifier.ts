@@ -17,10 +17,10 @@ export type FileVerifier = (
   context: Omit<VerifyFileContext, "now">,
 ) => Promise<FileVerdict>;
 
-/** Beyond so many receipts the page would stand still while it verifies. */
+/** With more receipts, verification on the page would block it. */
 const MAX_RECEIPTS_ON_PAGE = 20;
 
-/** The policy for scripts, which the content security policy admits under this name only. */
+/** The Trusted Types policies; the content security policy allows only the name that is used here. */
 interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL: () => string }): ScriptUrlPolicy;
 }
@@ -29,8 +29,8 @@ interface ScriptUrlPolicy {
 }
 
 /**
- * Starts the worker before the first file comes, so that the page works without a network. Without
- * an address of the worker's script all files are verified on the page.
+ * Starts the worker before the first file arrives, so that the page works offline. Without an address of the
+ * worker's script, all files are verified on the page.
  */
 export async function createFileVerifier(workerUrl: string | null): Promise<FileVerifier> {
   const worker = workerUrl === null ? null : await startWorker(workerUrl);
@@ -54,7 +54,7 @@ export async function createFileVerifier(workerUrl: string | null): Promise<File
   };
 }
 
-/** Resolves with a worker that has loaded, or null where the browser refuses one. */
+/** Resolves with the loaded worker, or with null if the browser refuses one. */
 function startWorker(url: string): Promise<Worker | null> {
   return new Promise((resolve) => {
     try {
@@ -67,7 +67,7 @@ function startWorker(url: string): Promise<Worker | null> {
   });
 }
 
-/** The policy returns one constant address, so no other script can be started by it. */
+/** The policy returns one constant address, so it cannot be used to start another script. */
 function trustWorkerUrl(url: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   const policy = trustedTypes?.createPolicy("verify-worker", {
@@ -76,7 +76,7 @@ function trustWorkerUrl(url: string): string {
   return policy?.createScriptURL("") ?? url;
 }
 
-/** Verifies files for the page; the page waits for the first message before it says that it is ready. */
+/** Verifies files for the page, which reports that it is ready only after the first message. */
 export function serveFileVerifier(scope: Pick<Worker, "addEventListener" | "postMessage">): void {
   scope.addEventListener("message", (event) => {
     const { number, bytes, context } = (event as MessageEvent<VerifierRequest>).data;

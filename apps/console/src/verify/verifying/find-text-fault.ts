@@ -1,18 +1,18 @@
 import { readJsonText } from "@agent/crypto";
 import { describeTextFault } from "../../shared/format/describe-text-fault.ts";
 
-/** The place at which a file cannot be read. */
+/** The position in a file from which it cannot be read. */
 export interface TextFault {
-  /** From 1; null where the browser does not state it. */
+  /** Counted from 1; null if the browser does not state it. */
   readonly line: number | null;
-  /** From 1, in bytes of the file. */
+  /** Counted from 1, in bytes of the file. */
   readonly byte: number | null;
   readonly reason: string;
 }
 
 const encoder = new TextEncoder();
 
-/** Decodes UTF-8 strictly, because a lenient reader would accept several files as one. */
+/** Decodes UTF-8 strictly, because a lenient decoder would accept different files as the same text. */
 export function decodeText(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -21,7 +21,7 @@ export function decodeText(bytes: Uint8Array): string | null {
   }
 }
 
-/** Finds the first byte that is not UTF-8, by halving the file. */
+/** Finds the first byte that is not UTF-8, by bisection. */
 export function findEncodingFault(bytes: Uint8Array): TextFault {
   let good = 0;
   let bad = bytes.length;
@@ -43,10 +43,10 @@ function isBeginningOfText(bytes: Uint8Array): boolean {
   }
 }
 
-/** The place is not searched in a longer text, because the page would stand still. */
+/** The maximum length in which the position is searched, because a longer search would block the page. */
 const MAX_SEARCHED = 4_000_000;
 
-/** Finds the place at which a text stops being JSON: where the browser says, else by halving the text. */
+/** Finds the position at which a text is no longer JSON: from the browser's message, or otherwise by bisection. */
 export function findJsonFault(text: string): TextFault {
   try {
     JSON.parse(text);
@@ -86,7 +86,7 @@ function isBeginningOfJson(text: string): boolean {
   }
 }
 
-/** Reads the offset from the messages of the engines, which differ. */
+/** Reads the offset from the error message, which differs between JavaScript engines. */
 function findIndex(text: string, error: unknown): number | null {
   const message = error instanceof Error ? error.message : "";
   const position = /position (\d+)/.exec(message)?.[1];

@@ -4,7 +4,7 @@ export type ParsedKeys =
   | { readonly ok: true; readonly keys: readonly NamedKey[] }
   | { readonly ok: false; readonly word: string };
 
-/** Parses keys that are separated by spaces or commas, each in the form of the option `--key`. */
+/** Parses keys that are separated by spaces or commas, each in the format of the option `--key`. */
 export function parseKeys(text: string): ParsedKeys {
   const keys: NamedKey[] = [];
   for (const word of text.split(/[\s,]+/).filter(Boolean)) {

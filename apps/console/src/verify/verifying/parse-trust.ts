@@ -2,11 +2,11 @@ import { type LogOptions, NAMED_KEY_FORM, type NamedKey, parseLogOptions } from 
 import { parseKeys } from "./parse-keys.ts";
 import { showLine } from "../../shared/format/show-text.ts";
 
-/** The fields of the page in which the reader names whom to believe. */
+/** The fields in which the reader names trusted keys, logs and witnesses. */
 export interface TrustTexts {
   readonly keys: string;
   readonly log: string;
-  /** Apart by blanks. */
+  /** Separated by blanks. */
   readonly witnesses: string;
   readonly quorum: string;
 }
@@ -15,7 +15,7 @@ export const NO_TRUST: TrustTexts = { keys: "", log: "", witnesses: "", quorum: 
 
 /** The keys that the reader trusts. */
 export interface Trust {
-  /** Of relays, agents and issuers. */
+  /** The keys of relays, agents and issuers. */
   readonly keys: readonly NamedKey[];
   readonly log: LogOptions;
 }
@@ -32,7 +32,7 @@ const messages = {
   quorum: "The quorum must be a number from 1 to that of the witnesses.",
 } as const;
 
-/** Parses the fields of the page by the rules of the command `agent-verify`; empty ones name nothing. */
+/** Parses the fields of the page by the rules of the command `agent-verify`; an empty field names nothing. */
 export function parseTrust(texts: TrustTexts): ParsedTrust {
   const keys = parseKeys(texts.keys);
   if (!keys.ok) {

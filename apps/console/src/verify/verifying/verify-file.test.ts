@@ -53,7 +53,7 @@ async function prove(index: number, from = log, witnesses = [witness.witness]): 
   });
 }
 
-/** Verifies the record under named keys, with other files that were given to the page. */
+/** Verifies the record with named keys and with other files that were given to the page. */
 function verify(...others: readonly string[]) {
   const parsed = parseTrust({
     ...NO_TRUST,

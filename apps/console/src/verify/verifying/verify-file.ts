@@ -24,25 +24,25 @@ export interface GivenFile {
 }
 
 /**
- * `confirmed`: valid, signed by a key that the reader named. `unconfirmed`: valid, but by a key that
- * was not named, so that any person can have made the file.
+ * `confirmed`: valid, and signed with a key that the reader named. `unconfirmed`: valid, but signed with a key
+ * that was not named, so anyone can have created the file.
  */
 export type FileState = "confirmed" | "unconfirmed" | "refused" | "unreadable";
 
 export interface FileVerdict {
   readonly state: FileState;
   readonly sha256: string;
-  /** The parsed artifact; its text where it is no JSON. */
+  /** The parsed artifact, or its text if that is not JSON. */
   readonly artifact: unknown;
   readonly verdict: Verdict;
   readonly outcome: Outcome;
   readonly claim: Claim | null;
   readonly fault: TextFault | null;
-  /** Whether a reformatted bundle still has the members that were signed. */
+  /** Whether the members of a reformatted bundle are still the signed ones. */
   readonly membersHold: boolean;
-  /** Where a transparency log holds it; null if nothing proves that. */
+  /** The file's position in a transparency log; null if nothing proves one. */
   readonly logPlace: LogPlace | null;
-  /** Whether the verdict rests on a proof file, or on steps of a relay's key, in another given file. */
+  /** Whether the verdict relies on another given file: on a proof file, or on the succession of a relay's key. */
   readonly uses: { readonly proof: boolean; readonly succession: boolean };
 }
 
@@ -53,7 +53,7 @@ export interface VerifyFileContext {
   readonly now: number;
 }
 
-/** Verifies one file under the keys that the reader named, with the help of the other given files. */
+/** Verifies one file with the keys that the reader named, and with the help of the other given files. */
 export function verifyFile(bytes: Uint8Array, context: VerifyFileContext): FileVerdict {
   const { trust, companions, now } = context;
   const { keys, log } = trust;
@@ -80,7 +80,7 @@ export function verifyFile(bytes: Uint8Array, context: VerifyFileContext): FileV
 }
 
 /**
- * Verifies with the succession that matters: one that ends the key of a file counts also where the file is
+ * Verifies with the relevant succession. One that ended the key of a file also counts if the file would be
  * valid without it, because a former key may have been stolen.
  */
 function verifyText(text: string, options: VerifyOptions, { successions }: Companions) {
@@ -96,12 +96,12 @@ function verifyText(text: string, options: VerifyOptions, { successions }: Compa
   return ended ?? helped ?? { verdict, succession: undefined };
 }
 
-/** Of the codes of a proof of something else, or of a file that does not state what it is a proof of. */
+/** Matches the codes of a proof of something else, and of a file that does not state what it proves. */
 const FOREIGN = /mismatch|malformed/;
 
 /**
- * Adds the proof among the given files that is of this artifact; without one it is as the log demands. If no
- * proof of it is valid, the first one says why.
+ * Adds the given proof of this artifact; without one, the verdict is that of a missing proof. If no proof of
+ * this artifact is valid, the first one gives the reason.
  */
 function verifyPlace(
   verdict: Verdict,
@@ -122,7 +122,7 @@ function verifyPlace(
   );
 }
 
-/** A file is confirmed only if a key was named and a check has compared it with the signer's. */
+/** A file is confirmed only if a key was named and a check has compared it with the signer's key. */
 function getState(verdict: Verdict, { publicKey, log }: VerifyOptions): FileState {
   const { kind, valid, checks } = verdict;
   if (kind === null) return "unreadable";
