@@ -21,15 +21,15 @@ import type { DemoContext } from "./run-to-completion.ts";
 import { startParticipants } from "./participants/participants.ts";
 
 export interface DemoSettings {
-  /** The text whose terms the editor wants counted. */
+  /** The text whose terms the editor wants to have counted. */
   readonly textPath: string;
-  /** The folder that the receipt, and the evidence of the dispute, are written to. */
+  /** The folder to which the receipt and the evidence of the dispute are written. */
   readonly outputDir: string;
 }
 
 export type DemoOptions = DemoSettings & DemoContext;
 
-/** Runs one paid delegation and one dispute from the deposit to the proof, and returns the checks of the result. */
+/** Runs one paid delegation and one dispute, from the deposit to the proof, and returns the checks of the result. */
 export async function runDemo({
   textPath,
   outputDir,

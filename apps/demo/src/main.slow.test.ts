@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A separate process group, so that processes that the demo leaves behind can be found. */
+/** A separate process group, so that processes left over by the demo can be found. */
 async function startDemo(input: string) {
   const path = join(folder, "text.md");
   await writeFile(path, input);

@@ -88,7 +88,7 @@ export function formatMoney(
   ];
 }
 
-/** Formats the statements about a disputed result, and what it was worth. */
+/** Formats the statements about a disputed result, and its final value. */
 export function formatDispute({ inspection, sellerBalance }: DecidedDispute): string[] {
   const { verdicts, decision, due, outcome } = inspection;
   const said = [...verdicts, decision ?? {}].map((statement) => {
@@ -137,7 +137,7 @@ export function formatChecks(checks: readonly DemoCheck[]): string[] {
   return checks.map(({ claim, passed }) => `  ${passed ? "ok" : "NO"}  ${claim}`);
 }
 
-/** Pads each column to its widest cell; from column `numbers` on cells are right-aligned. */
+/** Pads each column to the width of its widest cell; cells are right-aligned from column `numbers` on. */
 export function formatColumns(rows: readonly (readonly string[])[], numbers = Infinity): string[] {
   const widths = rows.reduce<number[]>(
     (widest, row) => row.map((cell, index) => Math.max(cell.length, widest[index] ?? 0)),
@@ -152,7 +152,7 @@ export function formatColumns(rows: readonly (readonly string[])[], numbers = In
   });
 }
 
-/** Shortens an id to its end, because a UUID of version 7 starts with its time. */
+/** Shortens an id to its end, because a version 7 UUID begins with its time. */
 export function shortenId(id: string): string {
   return `...${id.slice(-8)}`;
 }

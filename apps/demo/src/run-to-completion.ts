@@ -16,7 +16,7 @@ export interface DemoContext {
   readonly signal: AbortSignal;
 }
 
-/** Interrupts the demo by a signal or after its time limit. */
+/** Interrupts the demo on a signal or after its time limit. */
 function createInterruption(limitMs: number): {
   readonly signal: AbortSignal;
   readonly interrupted: Promise<never>;

@@ -4,7 +4,7 @@ export interface TamperedText {
   readonly after: string;
 }
 
-/** Changes one digit inside the receipt's `result`, so that the text stays JSON of the same shape. */
+/** Changes one digit inside the receipt's `result`, so that the text remains JSON of the same structure. */
 export function changeOneByte(receiptText: string, result: string): TamperedText {
   const quoted = JSON.stringify(result);
   const start = receiptText.indexOf(quoted);

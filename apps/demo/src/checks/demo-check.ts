@@ -4,7 +4,7 @@ export interface DemoCheck {
   readonly passed: boolean;
 }
 
-/** Returns true if all of at least one condition are true. */
+/** Returns whether all conditions are true; false without any condition. */
 export function allHold(conditions: readonly boolean[]): boolean {
   return conditions.length > 0 && conditions.every(Boolean);
 }

@@ -57,7 +57,7 @@ function isSettlementOf(
   return verifySettlementRecord(record, { publicKey: relayKey }).valid;
 }
 
-/** Returns whether a receipt is valid without any warning, because the demo must not cause one. */
+/** Returns whether a receipt is valid without warnings, because the demo must not cause any. */
 function isWithoutWarning({ valid, checks }: ReceiptVerdict): boolean {
   return valid && checks.every(({ ok }) => ok);
 }

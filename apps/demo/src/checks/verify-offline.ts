@@ -15,7 +15,7 @@ export interface OfflineVerdicts {
   readonly tampered: TamperedText & { readonly verdict: ReceiptVerdict };
 }
 
-/** Verifies the receipt, and again with one byte of its result changed, without any request. */
+/** Verifies the receipt as signed and with one byte of its result changed, without any request. */
 export function verifyOffline(input: OfflineInput, result: string): OfflineVerdicts {
   const { receiptText, keys, taskId, prompt } = input;
   const verifyText = (text: string) =>
@@ -31,7 +31,7 @@ export function verifyOffline(input: OfflineInput, result: string): OfflineVerdi
   };
 }
 
-/** Returns the check that a refused receipt failed. */
+/** Returns the failed check of a refused receipt. */
 export function findFailedCheck({ checks }: ReceiptVerdict): string | undefined {
   return checks.find(({ ok }) => !ok)?.name;
 }

@@ -22,10 +22,10 @@ import { formatColumns, shortenId } from "../report.ts";
 import type { DemoContext } from "../run-to-completion.ts";
 import { startCluster, type Cluster, type ClusterMember } from "./start-cluster.ts";
 
-/** USD for each agent that delegates. */
+/** The deposit in USD of each agent that delegates. */
 const DEPOSIT = 10;
 const TIMEOUT_MS = 40_000;
-/** The time in which a request that was sent has become an open long poll. */
+/** The time after which a request for a long poll has certainly reached the relay. */
 const POLL_OPENS_MS = 500;
 
 /** A paid task with its receipt. */
@@ -45,8 +45,8 @@ interface ClusterParticipants {
 }
 
 /**
- * Runs paid tasks at two processes of one relay on one database, kills the one that holds the working agent's
- * socket and an open long poll, and returns the checks of the result.
+ * Runs paid tasks on two processes of one relay that share a database, kills the process that has the working
+ * agent's socket and an open long poll, and returns the checks of the result.
  */
 export async function runCluster({
   dataDir,
@@ -155,7 +155,7 @@ interface RunningJob {
   readonly job: Promise<Job>;
 }
 
-/** Delegates and resolves when the worker has claimed the task. */
+/** Delegates a task, and resolves once the worker has claimed it. */
 async function beginWork(
   { operator }: Cluster,
   payer: ClientAgent,
@@ -182,7 +182,7 @@ function findHolder({ members }: Cluster, { agentId }: Worker): Promise<ClusterM
   );
 }
 
-/** Waits at one process for the end of a task; false if the connection ended first. */
+/** Waits at one process until a task ends; false if the connection was lost first. */
 async function openPoll(
   { url }: ClusterMember,
   payer: ClientAgent,
@@ -194,7 +194,7 @@ async function openPoll(
   return (await client.getTask({ params, query: { wait: 30 } })).ok;
 }
 
-/** Reads the log and checks that it continues what was read before; returns the exit code. */
+/** Reads the log and checks that it extends the part that was read before; returns the exit code. */
 async function monitorLog(cluster: Cluster, state: string): Promise<number> {
   const { vkey } = getLogStatement({ name: "the relay", info: cluster.info });
   const of = ["--log", vkey, "--url", `${cluster.url}/log/v1`, "--state", state];

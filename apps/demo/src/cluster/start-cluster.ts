@@ -17,15 +17,15 @@ export interface ClusterMember {
   kill(): Promise<void>;
 }
 
-/** Two processes of one relay on one database, behind a load balancer. */
+/** Two processes of one relay that share a database, behind a load balancer. */
 export interface Cluster {
   /** The address of the load balancer. */
   readonly url: string;
   readonly members: readonly [ClusterMember, ClusterMember];
   readonly info: Result<Operations["relayInfo"]>;
-  /** A client with the master token, behind the load balancer. */
+  /** A client with the master token that connects to the load balancer. */
   readonly operator: RelayClient;
-  /** Stops the load balancer and the database server, after the processes. */
+  /** Stops the load balancer and the database server; the processes must be stopped before. */
   stop(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ export interface Balance {
   readonly held: number;
 }
 
-/** The workers need no money to earn; research needs some to delegate. */
+/** The workers need no money in order to earn, but research needs some to delegate. */
 const DEPOSITS = { editor: 10, research: 1 };
 
 export async function depositFunds({ operator, editor, research }: Participants): Promise<void> {
@@ -19,7 +19,7 @@ export async function depositFunds({ operator, editor, research }: Participants)
   await depositTo(research.agentId, DEPOSITS.research);
 }
 
-/** Fetches the balances over HTTP; the relay's fees are on its own account. */
+/** Fetches the balances over HTTP; the relay's fees are in an account of its own. */
 export async function getBalances(participants: Participants): Promise<Balance[]> {
   const { operator, relay, editor, research, linguist, professor } = participants;
   const fees = { name: "relay fees", agentId: relay.relay_id };

@@ -1,8 +1,8 @@
-/** The terms of a text: its words without common ones, counted by stem. */
+/** The terms of a text, which are its words without common ones, counted by stem. */
 export interface TermReport {
   readonly words: number;
   readonly terms: number;
-  /** The most frequent first; equally frequent ones in alphabetical order. */
+  /** The most frequent terms first; equally frequent ones in alphabetical order. */
   readonly top: readonly (readonly [term: string, count: number])[];
 }
 
@@ -18,13 +18,13 @@ const stopWords = new Set(
   ).split(" "),
 );
 
-/** Extracts words of three letters or more in reading order and lower case, without common ones. */
+/** Extracts the words of at least three letters in reading order and lower case, without common ones. */
 export function extractWords(text: string): string[] {
   const words = text.toLowerCase().match(/\p{L}{3,}/gu) ?? [];
   return words.filter((word) => !stopWords.has(word));
 }
 
-/** Returns each word once, in code unit order. */
+/** Returns each word once, sorted by code units. */
 export function buildVocabulary(words: readonly string[]): string[] {
   return [...new Set(words)].toSorted();
 }
@@ -36,14 +36,14 @@ const pluralRules: readonly (readonly [ending: RegExp, singular: string])[] = [
   [/([^isu])s$/, "$1"],
 ];
 
-/** Returns a plural's singular by its ending; short words stay unchanged. */
+/** Returns a plural's singular, determined by its ending; short words stay unchanged. */
 export function stemWord(word: string): string {
   if (word.length < 5) return word;
   const [ending, singular] = pluralRules.find(([rule]) => rule.test(word)) ?? [];
   return ending === undefined || singular === undefined ? word : word.replace(ending, singular);
 }
 
-/** Counts the words by stem; `stems` holds one stem for each word of `vocabulary`, in its order. */
+/** Counts the words by stem; `stems` contains the stem of each word of `vocabulary`, in the same order. */
 export function buildTermReport(
   words: readonly string[],
   vocabulary: readonly string[],

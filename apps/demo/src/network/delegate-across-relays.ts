@@ -17,7 +17,7 @@ export interface ForwardedJob {
   readonly taskId: string;
   readonly prompt: string;
   readonly receipt: ExecutionReceipt;
-  /** The relays that the task was forwarded to, nearest first, each with its attestation. */
+  /** The relays to which the task was forwarded, nearest first, each with its attestation. */
   readonly attested: readonly Attested[];
 }
 

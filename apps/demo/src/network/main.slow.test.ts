@@ -13,9 +13,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Runs the demo to its end and expects that it leaves no process and no folder. */
+/** Runs the demo to its end and expects it to leave no process and no folder. */
 async function runDemo(...args: readonly string[]): Promise<string> {
-  // A separate process group, so that processes that the demo leaves behind can be found.
+  // A separate process group, so that processes left over by the demo can be found.
   const child = spawn(process.execPath, ["--conditions=agent-source", main, ...args], {
     detached: true,
     env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], TMPDIR: folder },

@@ -9,7 +9,7 @@ export interface RelayTotals {
   readonly balances: number;
   readonly holds: number;
   readonly fees: number;
-  /** The debt to each peer, by relay id; negative if the peer owes. */
+  /** The debt to each peer, by relay id; negative if the peer is the debtor. */
   readonly positions: ReadonlyMap<string, number>;
 }
 
@@ -26,7 +26,7 @@ async function getRelayTotals(relay: NetworkRelay): Promise<RelayTotals> {
   };
 }
 
-/** Waits until no relay holds money, so that all tasks are settled. */
+/** Waits until no relay holds money any more, which means that all tasks are settled. */
 export async function waitUntilSettled(
   relays: readonly NetworkRelay[],
   limitMs = 30_000,

@@ -12,16 +12,13 @@ export interface NetworkRelay {
   readonly info: Result<Operations["relayInfo"]>;
   /** A client with the master token. */
   readonly operator: RelayClient;
-  /** Kills the relay; `restart` starts it again with its database, unchanged or as another program. */
+  /** Kills the relay; `restart` starts it again with its database, with the same program or a changed one. */
   readonly crash: () => Promise<{
     readonly restart: (change?: Partial<Program>) => Promise<RunningProcess>;
   }>;
 }
 
-/**
- * Starts a relay on a port that is free now and stays fixed, so that its peers find it after a
- * restart.
- */
+/** Starts a relay on a currently free port that stays the same, so that its peers find it after a restart. */
 export async function startRelay(
   processes: Processes,
   name: string,

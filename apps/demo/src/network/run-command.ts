@@ -9,7 +9,7 @@ const COMMANDS = {
 
 export interface CommandResult {
   readonly exitCode: number;
-  /** The lines of its output, without empty ones. */
+  /** The lines of its output, without empty lines. */
   readonly lines: readonly string[];
 }
 

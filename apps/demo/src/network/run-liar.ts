@@ -21,8 +21,8 @@ import { runCommand, type CommandResult } from "./run-command.ts";
 import { fetchEvidence, getLogStatement } from "./witnessed-evidence.ts";
 
 /**
- * Runs a relay that shows its readers another log than its witness, and shows how the witness, a monitor and
- * a verifier detect it. Only the relay is changed; the others run as they are published.
+ * Runs a relay that shows its readers a different log than its witness, and shows that the witness, a monitor
+ * and a verifier detect it. Only the relay is modified; the other programs run as published.
  */
 export async function runLiar({
   dataDir,
@@ -96,7 +96,7 @@ interface Refusal {
   readonly code: string;
 }
 
-/** Waits until the liar has brought a head of at least this size to its witness. */
+/** Waits until the lying relay has sent a head of at least this size to its witness. */
 function waitForRefusal(running: RunningProcess, minSize: number): Promise<Refusal> {
   return running.waitForLine((line) => {
     if (!line.includes('"msg":"liar.offered"')) return undefined;
@@ -132,7 +132,7 @@ function formatFindings({
   const heads = last === undefined ? [] : [parseHead(last.offered), parseHead(last.held)];
   const [shown, held] = heads.map(({ size, root }) => [String(size), root]);
   const indent = (lines: readonly string[]) => lines.map((line) => `    ${line.trim()}`);
-  // The claim of the evidence is the same in both reports.
+  // Both reports contain the same claim about the evidence, so only the verdicts are shown.
   const fromVerdict = ({ lines }: CommandResult) =>
     indent(lines.slice(lines.findIndex((line) => line.includes("bundle: "))));
   return [

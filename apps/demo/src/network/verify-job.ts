@@ -4,12 +4,12 @@ import type { ForwardedJob } from "./delegate-across-relays.ts";
 export interface JobProof {
   readonly job: ForwardedJob;
   readonly receipt: boolean;
-  /** One result for each relay, in their order. */
+  /** One result per relay, in the order of the relays. */
   readonly attestations: readonly boolean[];
 }
 
 /**
- * Verifies a job by its receipt and attestations alone, with keys fetched before, without any
+ * Verifies a job with nothing but its receipt, its attestations and previously fetched keys, without any
  * request.
  */
 export function verifyJob(job: ForwardedJob): JobProof {

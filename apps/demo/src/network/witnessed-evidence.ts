@@ -6,11 +6,11 @@ import { unwrapBody } from "../participants/unwrap-body.ts";
 import type { NetworkRelay } from "./relays.ts";
 import { runCommand, type CommandResult } from "./run-command.ts";
 
-/** Evidence of a task, as a file, and the keys that count for its verification. */
+/** Evidence of a task, stored as a file, and the relays whose keys are used for its verification. */
 export interface WitnessedEvidence {
   readonly path: string;
   readonly relay: Pick<NetworkRelay, "name" | "info" | "operator">;
-  /** None if the head of the log is enough. */
+  /** Empty if the head of the log is enough. */
   readonly witnesses: readonly NetworkRelay[];
 }
 
@@ -19,7 +19,7 @@ interface Task {
   readonly taskId: string;
 }
 
-/** Fetches the evidence of a task from a relay, as the text that the relay signed. */
+/** Fetches the evidence of a task from a relay, as exactly the text that the relay signed. */
 export async function fetchEvidence(
   { operator }: Pick<NetworkRelay, "operator">,
   params: Task,
@@ -27,7 +27,7 @@ export async function fetchEvidence(
   return canonicalize(unwrapBody(await operator.getEvidence({ params })));
 }
 
-/** Waits until the relay's log holds a task under a head that all witnesses cosigned, and stores it. */
+/** Waits until the relay's log contains a task under a head that all witnesses cosigned, and stores the evidence. */
 export async function saveWitnessedEvidence(
   path: string,
   on: Omit<WitnessedEvidence, "path"> & { readonly task: Task },
@@ -51,7 +51,7 @@ export async function saveWitnessedEvidence(
   }
 }
 
-/** Verifies evidence by the command, with keys fetched before, without any request. */
+/** Verifies evidence with the command and previously fetched keys, without any request. */
 export function verifyWitnessed({
   path,
   relay,
@@ -63,7 +63,7 @@ export function verifyWitnessed({
   return runCommand("agent-verify", [...keys, ...named, ...quorum, path]);
 }
 
-/** Returns the keys of a relay's log and of its witness, which it states under its own key. */
+/** Returns the keys of a relay's log and of its witness, which the relay states with its own signature. */
 export function getLogStatement({ name, info }: Pick<NetworkRelay, "name" | "info">) {
   const { relay_id: relayId, public_key: publicKey, log } = info;
   const opened = openLogStatement(log, { relayId, publicKey });

@@ -4,7 +4,7 @@ import type { ListedTask, Received, Settlement } from "@agent/wire";
 import { unwrapBody } from "./unwrap-body.ts";
 import type { Member, Participants, Worker } from "./participants.ts";
 
-/** One paid task, as the relay shows it. */
+/** One paid task, with the data that the relay shows. */
 export interface PaidTask {
   readonly payer: Member;
   readonly worker: Worker;
@@ -13,10 +13,10 @@ export interface PaidTask {
 }
 
 export interface PaidDelegation {
-  /** The editor's task for research, and within it research's task for the linguist. */
+  /** The editor's task for research, and the task that research delegated to the linguist within it. */
   readonly outer: PaidTask;
   readonly inner: PaidTask;
-  /** The receipt of the outer task, which nests that of the inner one. */
+  /** The receipt of the outer task, which contains the receipt of the inner one. */
   readonly receipt: ExecutionReceipt;
 }
 
@@ -24,7 +24,7 @@ export interface PaidDelegation {
 const MAX_BUDGET = 3;
 const TIMEOUT_MS = 30_000;
 
-/** Delegates the report to the agent that the relay ranks best, and waits for the receipt. */
+/** Delegates the report to the best-ranked agent, and waits for the receipt. */
 export async function delegateReport(
   participants: Participants,
   prompt: string,

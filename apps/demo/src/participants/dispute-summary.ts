@@ -5,12 +5,12 @@ import type { Inspection, Received } from "@agent/wire";
 import { joinAsClient, type ClientAgent, type Participants } from "./participants.ts";
 import { unwrapBody } from "./unwrap-body.ts";
 
-/** A result that its buyer rejected, its seller contested, and an arbiter decided. */
+/** A dispute about a result that its buyer rejected and its seller contested, decided by an arbiter. */
 export interface DecidedDispute {
   readonly inspection: Received<typeof Inspection>;
   /** The signed evidence, as it is stored. */
   readonly evidence: Record<string, unknown>;
-  /** The balance of the seller at the end, from its deposit and its pay. */
+  /** The seller's balance at the end, which consists of its deposit and its pay. */
   readonly sellerBalance: number;
 }
 
@@ -22,10 +22,10 @@ const OFFER = 0.25;
 const SHARE = 0.75;
 const TIMEOUT_MS = 10_000;
 
-/** The seller must have 75% of the price without the fee of 5%, and its bond back. */
+/** The seller must receive 75% of the price minus the fee of 5%, and get its bond back. */
 export const EXPECTED_SELLER_BALANCE = DEPOSIT + PRICE * SHARE * 0.95;
 
-/** Lets the editor buy a summary that it inspects, rejects and disputes. */
+/** Lets the editor buy a summary, inspect and reject it, and take part in the dispute about it. */
 export async function disputeSummary({
   operator,
   editor,
@@ -114,7 +114,7 @@ async function decide(
   params: { readonly agentId: string; readonly taskId: string },
   receipt_hash: string,
 ): Promise<Received<typeof Inspection>> {
-  // From the contest on the arbiter may read what it must judge.
+  // The arbiter may read the task as soon as its result is contested.
   const { receipt } = unwrapBody(await client.getTask({ params }));
   if (receipt?.["result"] !== RESULT) throw new Error("the arbiter was shown another result");
   const body = signDecisionRecord(

@@ -5,7 +5,7 @@ import { unwrapBody } from "./unwrap-body.ts";
 import type { Processes, RunningProcess } from "./processes.ts";
 import { buildAgentProgram, createSecret, buildRelayProgram } from "./programs.ts";
 
-/** An agent as the registry of the relay shows it. */
+/** An agent with the data that the relay's registry shows. */
 export interface Member {
   readonly name: string;
   readonly agentId: string;
@@ -15,14 +15,14 @@ export interface Member {
 
 export interface Worker extends Member {
   readonly capability: string;
-  /** USD for one task. */
+  /** USD per task. */
   readonly price: number;
 }
 
 /** An agent without a server. */
 export interface ClientAgent extends Member {
   readonly client: RelayClient;
-  /** The 32-byte seed of its key, with which it signs what it says. */
+  /** The 32-byte seed of its key, with which it signs its statements. */
   readonly secretKey: Uint8Array;
   readonly deviceId: string;
 }
@@ -36,7 +36,7 @@ export interface Participants {
   readonly editor: ClientAgent;
   readonly research: Worker;
   readonly linguist: Worker;
-  /** Does the same work as the linguist at a higher price. */
+  /** Does the same work as the linguist, at a higher price. */
   readonly professor: Worker;
 }
 
@@ -62,7 +62,7 @@ export async function startParticipants(
   return { relayUrl, relay, operator, editor, research, linguist, professor };
 }
 
-/** Returns the address of a relay that listens on any free port, by the port in its output. */
+/** Returns the address of a relay that listens on a random port, which it reads from the relay's output. */
 export async function readRelayUrl(relay: RunningProcess): Promise<string> {
   const port = await relay.waitForLine(
     (line) => /"msg":"relay\.listening".*"port":(?<port>\d+)/.exec(line)?.groups?.["port"],
@@ -97,7 +97,7 @@ export async function getWorker(
   return { name, agentId, publicKey: entry.public_key, capability, price };
 }
 
-/** Joins an agent that has no server: it uses the client, with its own key. */
+/** Registers an agent without a server, which uses the client with its own key. */
 export async function joinAsClient(name: string, relayUrl: string): Promise<ClientAgent> {
   const { secretKey } = generateKeyPair();
   const joined = await bootstrapAgent({ baseUrl: relayUrl, secretKey });

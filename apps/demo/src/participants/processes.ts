@@ -10,9 +10,9 @@ export interface Program {
 }
 
 export interface RunningProcess {
-  /** Resolves to the first result of `find` for a line of output. */
+  /** Resolves to the first result that `find` returns for a line of output. */
   waitForLine<T>(find: (line: string) => T | undefined): Promise<T>;
-  /** Kills the process as a crash would; resolves when it has ended. */
+  /** Kills the process abruptly, as in a crash; resolves when it has ended. */
   crash(): Promise<void>;
 }
 
@@ -20,11 +20,9 @@ export interface Processes {
   start(program: Program): RunningProcess;
   /** Rejects when a process ends before it is stopped. */
   readonly failed: Promise<never>;
-  /**
-   * Terminates all processes and kills those that do not end in time; resolves when none is left.
-   */
+  /** Terminates all processes and kills those that do not end in time; resolves when all have ended. */
   stop(): Promise<void>;
-  /** Kills all processes without waiting, for the exit of this process. */
+  /** Kills all processes without waiting; used when this process exits. */
   kill(): void;
   /** Lists the names of the processes that still exist. */
   listRunning(): string[];
@@ -35,9 +33,9 @@ export interface Processes {
 interface Entry {
   readonly name: string;
   readonly child: ChildProcess;
-  /** Resolves to a description of the end. */
+  /** Resolves to a description of the process's end. */
   readonly ended: Promise<string>;
-  /** Whether the process may end, because the demo crashes it. */
+  /** Whether the process may end now, because the demo crashes it on purpose. */
   mayEnd: boolean;
   readonly lines: string[];
   readonly watchers: Set<() => void>;

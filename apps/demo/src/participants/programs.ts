@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Program } from "./processes.ts";
 
-/** The compile cache of Node.js, if it is set, as in the tests. */
+/** The compile cache of Node.js, if it is set, as it is in the tests. */
 const { NODE_COMPILE_CACHE } = process.env;
 const compileCacheEnv: Program["env"] =
   NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
@@ -15,7 +15,7 @@ const relayEnv: Program["env"] = {
   AGENT_HOST: "127.0.0.1",
 };
 
-/** Builds the program of a relay on any free port with its database in `dataDir`. */
+/** Builds the program of a relay on a random port, with its database in `dataDir`. */
 export function buildRelayProgram(masterToken: string, dataDir: string): Program {
   return {
     name: "relay",
@@ -30,13 +30,13 @@ export function buildRelayProgram(masterToken: string, dataDir: string): Program
   };
 }
 
-/** Builds the program of one of several processes of a relay, on any free port. */
+/** Builds the program of one of several processes of a relay, on a random port. */
 export function buildMemberProgram({
   name,
   env,
 }: {
   readonly name: string;
-  /** The same for all of them. */
+  /** The variables that all processes share. */
   readonly env: Program["env"];
 }): Program {
   return {
@@ -54,7 +54,7 @@ interface PeerRelay {
   readonly env: Program["env"];
 }
 
-/** Builds the program of a relay of the network, on a fixed port with a persistent database. */
+/** Builds the program of a relay in the network, with a fixed port and a persistent database. */
 export function buildPeerRelayProgram({
   name,
   port,
@@ -82,14 +82,14 @@ export function buildPeerRelayProgram({
   };
 }
 
-/** The `main.ts` of a relay that shows its readers another log than its witness. */
+/** The `main.ts` of a relay that shows its readers a different log than its witness. */
 export const LIAR_MAIN = fileURLToPath(
   new URL("../test/processes/edited-relay-process.ts", import.meta.resolve("@agent/relay")),
 );
 
 /**
- * Builds the program of an agent server on any free port with the tools and prices of
- * `agents/<name>.json`. It creates and registers its own key, so it does not get the master token.
+ * Builds the program of an agent server on a random port, with the tools and prices of `agents/<name>.json`. It
+ * creates and registers its own key, so it does not get the master token.
  */
 export function buildAgentProgram(name: string, relayUrl: string, dataDir: string): Program {
   return {
@@ -106,7 +106,7 @@ export function buildAgentProgram(name: string, relayUrl: string, dataDir: strin
   };
 }
 
-/** Creates a secret for this run. */
+/** Creates a secret for this run only. */
 export function createSecret(): string {
   return randomBytes(32).toString("hex");
 }

@@ -1,6 +1,6 @@
 import type { CallRefusal } from "@agent/client";
 
-/** Returns the body of the relay's answer; throws its refusal, which ends the demo. */
+/** Returns the body of the relay's answer; throws a refusal, which ends the demo. */
 export function unwrapBody<Body>(
   answer: { readonly ok: true; readonly body: Body } | CallRefusal,
 ): Body {

@@ -31,7 +31,7 @@ export const relayKey = bytesToHex(relay.publicKey);
 export const PROMPT = "Agents hire agents, relays settle receipts.";
 export const keys = new Map([research, linguist].map((one) => [one.agentId, one.publicKey]));
 
-/** Builds a correct delegation, unless the given results are wrong. */
+/** Builds a correct delegation, except for results that are overridden with wrong ones. */
 export function buildDelegation(results: { outer?: string; inner?: string } = {}): PaidDelegation {
   const words = extractWords(PROMPT);
   const vocabulary = buildVocabulary(words);

@@ -13,7 +13,7 @@ const termReport: Tool = {
       properties: { text: { type: "string" } },
       required: ["text"],
     },
-    // It spends money, but at most its budget.
+    // The tool spends money, but never more than its budget.
     risk: 3,
   },
   async handler({ text }, { delegate }) {

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Tool } from "@agent/agent-server";
 
-/** Long enough that a relay is killed in the middle of the work. */
+/** Long enough for the demo to kill a relay while the work is in progress. */
 const WORK_MS = 5_000;
 
 const copyText: Tool = {
