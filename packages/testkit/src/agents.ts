@@ -41,14 +41,14 @@ export function createToken(
   return mintToken({ ...agent, audience, scope, now: now(), jti });
 }
 
-/** The members of a task to which its receipt refers. */
+/** The members of a task that its receipt contains. */
 export interface TaskInput {
   readonly task_id: string;
   readonly prompt: string;
   readonly submitted_at: number;
 }
 
-/** Creates a receipt that proves the agent's task; `change` is applied before signing. */
+/** Creates a receipt that proves the agent's task; `change` is applied before it is signed. */
 export function createReceipt(
   agent: TestAgent,
   task: TaskInput,

@@ -3,18 +3,17 @@ interface Timer {
   readonly task: () => unknown;
 }
 
-/** A clock that advances only when it is moved. */
+/** A clock that only advances when the test moves it. */
 export interface ManualClock {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   /** Runs `task` when the clock has moved by `ms`; the returned function cancels it. */
   readonly schedule: (ms: number, task: () => unknown) => () => void;
-  /** The delays of the set timers in ms from now, the next one first. */
+  /** The remaining delays of the active timers in ms, shortest first. */
   readonly pending: () => readonly number[];
   /**
-   * Moves the clock and runs the timers that become due, each at its own time and in the order in
-   * which they were set. Promises and I/O callbacks that a timer starts get a turn before the next
-   * timer runs.
+   * Moves the clock and runs the timers that become due, each at its own time and in the order in which they
+   * were set. Promises and I/O callbacks that a timer starts can run before the next timer.
    */
   readonly advance: (ms: number) => Promise<void>;
 }
@@ -23,7 +22,7 @@ export interface ManualClock {
 export function createManualClock(start = 1_760_000_000_000): ManualClock {
   let now = start;
   const timers = new Set<Timer>();
-  // A stable sort keeps timers of the same time in the order in which they were set.
+  // A stable sort keeps timers with the same time in the order in which they were set.
   const sortTimers = () => [...timers].toSorted((a, b) => a.at - b.at);
   return {
     now: () => now,

@@ -13,7 +13,7 @@ export interface DeviceOptions extends Pick<
   readonly agent: TestAgent;
 }
 
-/** Connects the device of an agent on the real clock. It reconnects by itself. */
+/** Connects the device of an agent on the real clock; it reconnects automatically. */
 export function connectDevice({ agent, ...options }: DeviceOptions): AgentSocket {
   const client = createRelayClient({ baseUrl: options.baseUrl, identity: agent });
   const bearer = () => client.getBearer("socket");

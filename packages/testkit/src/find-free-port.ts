@@ -2,12 +2,12 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A system chooses ports from 32768 on for outgoing connections and for servers on port 0. */
+/** Operating systems assign ports above this range to outgoing connections and to servers on port 0. */
 const [FIRST, END] = [20_000, 32_000];
 
 /**
- * Returns a port of 127.0.0.1 that a server can take later, or again after a restart: it is free
- * now, and the system does not choose it for another socket.
+ * Returns a port of 127.0.0.1 that a server can use later, or again after a restart: it is free now, and the
+ * operating system does not assign it to another socket.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {

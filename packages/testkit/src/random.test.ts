@@ -10,7 +10,7 @@ describe("seeded randomness", () => {
   test("seeded randomness repeats itself for one seed and differs for any other", () => {
     expect(draw(1)).toEqual(draw(1));
     const starts = [0, 1, 2, -1, 0.5, 2 ** 31, 2 ** 32, 2 ** 40].map((seed) => draw(seed)[0]);
-    // Fractions are truncated, so 0.5 equals the seed 0.
+    // Fractions are truncated, so 0.5 is the same seed as 0.
     expect(new Set(starts).size).toBe(starts.length - 1);
   });
 

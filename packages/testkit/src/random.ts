@@ -24,7 +24,7 @@ export function createSeededRandom(seed: number): SeededRandom {
     return sum >>> 0;
   }
 
-  // Seeds that differ in one bit give similar sequences at first.
+  // Seeds that differ in only one bit give similar sequences at first.
   for (let i = 0; i < 16; i++) nextWord();
 
   const next = () => nextWord() / 2 ** 32;

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { pipeline } from "node:stream";
 
-/** A load balancer that gives each connection to the next process that answers. */
+/** A load balancer that forwards each connection to the next process that accepts it. */
 export interface Balancer {
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** `listUrls` returns the processes at the time of a connection; one that refuses it is passed over. */
+/** `listUrls` is called for each connection; processes that refuse it are skipped. */
 export async function startBalancer(listUrls: () => readonly string[]): Promise<Balancer> {
   const sockets = new Set<Socket>();
   let turn = 0;

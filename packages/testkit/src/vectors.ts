@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 export interface ReceiptVector {
   readonly id: number;
   readonly cls: string;
-  /** `should` marks this project's choice where the specification is silent. */
+  /** `should` marks this project's choice where the specification makes no statement. */
   readonly level: "must" | "should";
   readonly receipt: string;
   /** The agent's known key, 64 hex digits. */
@@ -15,19 +15,19 @@ export interface ReceiptVector {
   readonly why: string;
 }
 
-/** A text that is JSON, is not JSON, or may be either. */
+/** A text that must be accepted as JSON, must be refused, or may be either. */
 export interface JsonVector {
   readonly name: string;
   readonly expect: "accept" | "reject" | "any";
   readonly bytes: Uint8Array;
 }
 
-/** Values for places where others are expected, and whole bodies. */
+/** Values to put where others are expected, and whole bodies. */
 export interface HostileVectors {
-  /** JSON texts, some of them not quite JSON. */
+  /** Texts in JSON, or almost in JSON. */
   readonly values: readonly string[];
   readonly bodies: readonly { readonly name: string; readonly bytes: Uint8Array }[];
-  /** Very deep, wide and long JSON texts, created one at a time because they take megabytes. */
+  /** Very deep, wide and long JSON texts, created one at a time because each takes megabytes. */
   readonly giants: () => Iterable<string>;
 }
 

@@ -1,30 +1,30 @@
-/** Rules that a simulated relay can break, to show that the checks detect it. */
+/** Rules that a simulated relay can break, which shows that the checks detect it. */
 export interface Faults {
   /** A repeated settlement is booked like a new one. */
   readonly losesSettlements?: boolean;
-  /** The payer is refunded without asking the peer if the last attempt's answer is lost. */
+  /** The payer is refunded without asking the peer if the answer to the last attempt is lost. */
   readonly refundsOnTimeout?: boolean;
   /** A result is accepted from any peer. */
   readonly acceptsAnyResult?: boolean;
-  /** A1: a receipt that is delivered to the relay ends a task that a peer has. */
+  /** A1: a receipt that is delivered to the relay ends a task that was forwarded to a peer. */
   readonly endsForwardedTasks?: boolean;
-  /** A1: the key in a receipt counts even if the registry has another one. */
+  /** A1: the key in a receipt is accepted even if the registry has a different one. */
   readonly trustsEmbeddedKeys?: boolean;
   /** A2: an intermediate relay keeps the reservation of a task that was never settled. */
   readonly keepsExpiredReservations?: boolean;
   /** A2: a forwarded task that ended without payment stays reserved. */
   readonly reservesForEndedTasks?: boolean;
-  /** A3: a peer that the operator removed can complete a handshake as if it had left by itself. */
+  /** A3: a peer that the operator removed can complete a handshake as if it had left voluntarily. */
   readonly admitsRemovedPeers?: boolean;
-  /** A3: a peer that is admitted again gets a new peer's credit. */
+  /** A3: a peer that is admitted again gets the credit of a new peer. */
   readonly returnsCredit?: boolean;
-  /** A5: the relay uses the wall clock's time unchecked. */
+  /** A5: the relay uses the time of the wall clock unchecked. */
   readonly trustsWallClock?: boolean;
-  /** A5: the relay starts at the wall clock's time, though it has stored a later one. */
+  /** A5: the relay starts with the wall clock's time, although it has stored a later one. */
   readonly ignoresStoredTime?: boolean;
   /** A8: results are not returned again after a restore. */
   readonly keepsResultsAfterRestore?: boolean;
-  /** A8: a settlement in the answer to a result expires if the answer is slow, and never comes again. */
+  /** A8: a settlement in the answer to a result expires if the answer is slow, and is never repeated. */
   readonly expiresSlowAnswers?: boolean;
   /** A8: a freeze does not extend the peers' time to settle. */
   readonly countsFrozenTime?: boolean;

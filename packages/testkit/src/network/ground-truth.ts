@@ -1,27 +1,25 @@
 import type { Micro } from "@agent/budget";
 
-/** A payment between two relays on their bank statements. */
+/** A payment between two relays, as on their bank statements. */
 export interface BankPayment {
   readonly debtorId: string;
   readonly creditorId: string;
   readonly amount: Micro;
   readonly reference: string;
-  /**
-   * The time at which the creditor's operator has recorded it too, on the clock of the simulation.
-   */
+  /** The time at which the creditor's operator also recorded it, on the simulation's clock. */
   recordedAt: number | null;
 }
 
-/** The maximum time that a message takes to its receiver. */
+/** The maximum time until a message reaches its receiver. */
 const MAX_DELIVERY_MS = 120_000;
 
-/** The events of a run, independent of the state that its relays store. */
+/** The events of a run, recorded independently of the state that its relays store. */
 export class GroundTruth {
   /** The removals by operators that are still in force. */
   readonly #removals = new Set<string>();
   /** Relays that were restored from a backup. */
   readonly restored = new Set<string>();
-  /** Tasks of which a restored relay has lost a change. */
+  /** Tasks for which a restored relay has lost a change. */
   readonly lost = new Set<string>();
   /** Hashes of forged receipts. */
   readonly forged = new Set<string>();
@@ -44,8 +42,8 @@ export class GroundTruth {
   }
 
   /**
-   * Returns whether the books of two relays may differ at `now`: after a restore, and around a
-   * payment that one has recorded and the other has not, or not before it stated its position.
+   * Returns whether the books of two relays may differ at `now`: after a restore, and around a payment that
+   * only one of them has recorded, or that one recorded after it had stated its position.
    */
   mayDiffer(oneId: string, otherId: string, now: number): boolean {
     const isBetween = ({ debtorId, creditorId }: BankPayment) =>

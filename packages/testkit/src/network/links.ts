@@ -13,7 +13,7 @@ export interface Reply {
 export interface NetworkNode {
   readonly id: string;
   readonly isDown: boolean;
-  /** Counts restarts; answers to requests from before a restart are dropped. */
+  /** Counts restarts; answers to requests from before a restart are discarded. */
   readonly epoch: number;
   readonly receive: (
     from: string,
@@ -28,11 +28,11 @@ export interface NetworkConditions {
   readonly loseRequest: number;
   readonly loseAnswer: number;
   readonly duplicate: number;
-  /** A delay of seconds, so that later messages overtake. */
+  /** A delay of seconds, so that later messages overtake it. */
   readonly slow: number;
   /** A delay beyond the lifetime of a signed message. */
   readonly verySlow: number;
-  /** A proxy answers 503 instead of a relay that has processed the request. */
+  /** A proxy answers 503 although the relay has processed the request. */
   readonly misreport: number;
 }
 
@@ -48,9 +48,8 @@ const noFaults: NetworkConditions = {
 const TIMEOUT_MS = 10_000;
 
 /**
- * The links between relays: requests and answers, each delayed or lost on its own. Messages are
- * delivered unchanged with their true sender, so relays here do not verify the signatures of
- * requests.
+ * The links between relays: requests and answers, each delayed or lost independently. Messages are delivered
+ * unchanged and with their true sender, so relays here do not verify the signatures of requests.
  */
 export class Links {
   conditions: NetworkConditions = noFaults;
@@ -64,8 +63,8 @@ export class Links {
   }
 
   /**
-   * Cuts the link from `from` to `to` for a time; the other direction works. A sender either
-   * notices that there is no connection or waits in vain.
+   * Cuts the link from `from` to `to` for a time; the other direction keeps working. The sender either notices
+   * that there is no connection or waits in vain.
    */
   cut(from: string, to: string, ms: number, isNoticed: boolean): void {
     this.#cuts.set(`${from} ${to}`, { until: this.#queue.now + ms, isNoticed });
@@ -76,9 +75,7 @@ export class Links {
     this.#cuts.clear();
   }
 
-  /**
-   * Sends a request; `ended` is called once with the outcome, unless the sender has crashed since.
-   */
+  /** Sends a request; calls `ended` once with the outcome, unless the sender has crashed in the meantime. */
   send(
     from: NetworkNode,
     to: NetworkNode,

@@ -10,7 +10,7 @@ describe("relays that have recovered from network faults", () => {
   }, 120_000);
 
   it("recovered relays lost no money, paid nothing twice, ended every hold and agree on every task", () => {
-    // A reported seed runs again with: pnpm simulate 1 <seed>
+    // A reported seed can be repeated with: pnpm simulate 1 <seed>
     expect(outcomes.filter(({ violations }) => violations.length > 0)).toEqual([]);
   });
 

@@ -35,9 +35,9 @@ const depositAmount = asMicro(20e6);
 /** The outcome of one run. */
 export interface SimulationResult {
   readonly seed: number;
-  /** Descriptions of the broken rules; empty if every rule held. */
+  /** Descriptions of the violated rules; empty if there are none. */
   readonly violations: readonly string[];
-  /** The number of each event, to show that a run was not idle. */
+  /** The number of occurrences of each event, which shows that a run was not idle. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -57,8 +57,8 @@ const relayBehaviour = {
 };
 
 /**
- * Runs three to five relays through network faults, lets them recover and checks their state. The
- * same seed gives the same run; `onStep` is called with every step.
+ * Runs three to five relays through network faults, lets them recover and checks their state. The same seed
+ * repeats the same run; `onStep` is called with every step.
  */
 export function simulate(
   seed: number,
@@ -67,7 +67,7 @@ export function simulate(
   const random = createSeededRandom(seed);
   const queue = new EventQueue();
   const links = new Links(queue, random);
-  // Short enough for the network faults to outlast all retries at times.
+  // Short enough for the network faults to sometimes outlast all retries.
   const schedule = createRetrySchedule(random.pick([0.02, 0.02, 0.1]));
   const world: Simulation = {
     queue,
@@ -111,7 +111,7 @@ function buildRelays(world: Simulation): SimRelay[] {
   const usual = random.pick([0.05, 0.05, 0.1, 0]);
   return ["A", "B", "C", "D", "E"].slice(0, 3 + random.below(3)).map((name) => {
     const feeRate = random.next() < 0.9 ? usual : 0.05;
-    // Two clocks never differ by more than the maximum age of a signed time.
+    // The difference between two clocks never exceeds the maximum age of a signed time.
     const skewMs = Math.round((random.next() - 0.5) * 0.8 * world.schedule.lifetimeMs);
     const relay = new SimRelay(world, { name, feeRate, skewMs }, relayBehaviour);
     world.relays.set(relay.id, relay);

@@ -2,7 +2,7 @@ import { restoreBackup, unfreeze } from "../relay/freezes.ts";
 import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
 import { MINUTE_MS } from "./network-faults.ts";
 
-/** Lets an operator freeze a relay for a while, or restore a backup that was taken minutes ago. */
+/** Lets an operator freeze a relay for some time, or restore a backup that is minutes old. */
 export function startBackups(
   { queue, random }: Simulation,
   relays: readonly SimRelay[],
@@ -34,7 +34,7 @@ export function startBackups(
     });
   });
 
-  /** Often waits for the worst moment: a result is accepted and its settlement has not arrived. */
+  /** Often waits for the most critical moment: a result is accepted and its settlement has not arrived yet. */
   function whenSettlementIsDue(ms: number, act: () => void): void {
     const waitsMs = random.next() < 0.8 ? 20 * MINUTE_MS : 0;
     const actOnce = (): void => {

@@ -2,12 +2,12 @@ import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
 import { MINUTE_MS } from "./network-faults.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
-/** A relay whose wall clock is behind for at least this long also restarts with it. */
+/** A relay whose wall clock is behind for at least this long also restarts during that time. */
 const MIN_BEHIND_MS = 30_000;
 
 /**
- * Sets the wall clock of a relay hours or days ahead or back, and corrects it before the relay
- * would accept it.
+ * Sets the wall clock of a relay forward or back by hours or days, and corrects it before the relay would
+ * accept it.
  */
 export function startClockJumps(
   { queue, random }: Simulation,
@@ -26,8 +26,8 @@ export function startClockJumps(
       relay.count("clock jumped");
       relay.clock.setAhead(ms);
       relay.tick();
-      // At once, because a relay that starts with such a clock does not see how long it was down, nor how long
-      // it was frozen, as it stores no time then.
+      // It restarts at once, because with such a clock it cannot measure how long it was down or frozen, as it
+      // then stores no time.
       if (ms < 0 && durationMs >= MIN_BEHIND_MS && relay.isWorking) relay.crash(0);
       queue.after(durationMs, () => {
         relay.clock.setAhead(0);

@@ -8,9 +8,9 @@ import { MINUTE_MS } from "./network-faults.ts";
 import type { Payer } from "./workload.ts";
 
 /**
- * Makes a relay accept results without settling them. In some runs it also withholds its acceptance
- * until the hold has expired. In some it settles late, in the others its agents keep the money; and
- * in some an operator clears its defaults.
+ * Makes a relay accept results without settling them. In some runs it also withholds its acceptance until the
+ * hold has expired. In some it settles late, in others its agents keep the money, and in some an operator
+ * clears its defaults.
  */
 export function startDefaulter(
   world: Simulation,
@@ -23,7 +23,7 @@ export function startDefaulter(
   const defaulter = random.pick(payers as [Payer]);
   const { relay, agent } = defaulter;
   const victim = random.pick(relays.filter((other) => other !== relay) as [SimRelay]);
-  // Its tasks pass an intermediate relay, which then owes an amount that it was not paid.
+  // Its tasks pass through an intermediate relay, which then owes an amount that it did not receive.
   const others = relays.filter((other) => other !== relay && !relay.peer(other.id));
   const targets = others.length > 0 ? others : [victim];
   relay.withholdsSettlements = true;
@@ -64,7 +64,7 @@ function refundWithheld(relay: SimRelay): void {
   }
 }
 
-/** Clears the peer's defaults by the operator's decision. */
+/** Clears the peer's defaults by a decision of the relay's operator. */
 function clearDefaults(relay: SimRelay, peerId: string): void {
   for (const row of relay.store.inbound.values()) {
     const { task } = row;

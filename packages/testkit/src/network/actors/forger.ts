@@ -16,9 +16,8 @@ interface ForgeryTarget {
 }
 
 /**
- * Lets a delegator forge receipts for tasks that others work on, under a key of its own that some
- * relays have registered for the worker's id. It delivers them alone or nested in one of a free
- * task.
+ * Lets a delegator forge receipts for tasks of other agents, with its own key that some relays have registered
+ * under the worker's id. It delivers them alone or inside the receipt of a free task.
  */
 export function startForger(world: Simulation, payers: readonly Payer[], forMs: number): void {
   const { queue, random } = world;
@@ -63,7 +62,7 @@ function forgeReceipt(world: Simulation, { relay, agent }: Payer): void {
   receiveReceipt(relay, createReceipt(agent, around, { delegation_receipts: [forged] }));
 }
 
-/** Lists the payer's open tasks and those that a peer sent for an agent of another relay. */
+/** Lists the payer's own open tasks and the tasks that a peer sent for an agent of another relay. */
 function listForgeryTargets(relay: SimRelay, payerId: string): ForgeryTarget[] {
   const own = [...relay.store.ownTasks.values()]
     .filter((task) => task.payerId === payerId && task.state === "open")

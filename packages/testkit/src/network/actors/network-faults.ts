@@ -4,7 +4,7 @@ import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
 
 export const MINUTE_MS = 60_000;
 
-/** Disturbs all links for a time: light and heavy loss, cut links and crashes. */
+/** Disturbs all links for a time with light and heavy loss, cut links and crashes. */
 export function startNetworkFaults(
   { queue, random, links }: Simulation,
   relays: readonly SimRelay[],
@@ -48,7 +48,7 @@ function createBaseConditions(random: SeededRandom): NetworkConditions {
   };
 }
 
-/** Creates conditions in which most copies are lost and many others arrive too late. */
+/** Creates conditions in which most messages are lost and many others arrive too late. */
 function createBadConditions(random: SeededRandom): NetworkConditions {
   return {
     loseRequest: 0.5 + 0.3 * random.next(),
@@ -60,7 +60,7 @@ function createBadConditions(random: SeededRandom): NetworkConditions {
   };
 }
 
-/** Returns a mostly short duration, sometimes longer than all retries. */
+/** Returns a duration that is mostly short, but sometimes longer than all retries. */
 function randomDurationMs(random: SeededRandom): number {
   return random.below(random.next() < 0.4 ? 40 * MINUTE_MS : 3 * MINUTE_MS);
 }

@@ -3,8 +3,8 @@ import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
 import { MINUTE_MS } from "./network-faults.ts";
 
 /**
- * Lets an operator remove a peer, which proposes again and again. After the network faults or
- * before, the operator admits it again and gives it credit minutes later.
+ * Lets an operator remove a peer, which repeatedly proposes to peer again. During the network faults or after
+ * them, the operator admits it again, and gives it credit minutes later.
  */
 export function startRemovals(
   world: Simulation,

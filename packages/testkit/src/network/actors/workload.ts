@@ -20,8 +20,7 @@ export interface Payer {
 }
 
 /**
- * Runs heartbeats, queries, tasks and external payments for a time; heartbeats continue for a while
- * after it.
+ * Runs heartbeats, queries, tasks and external payments for a time; heartbeats continue for a while afterwards.
  */
 export function startWorkload(
   world: Simulation,
@@ -52,7 +51,7 @@ export function startWorkload(
   }
 }
 
-/** Executes a task for a while; the agent delivers its receipt until its relay accepts requests. */
+/** Executes a task for some time; the agent then delivers its receipt once its relay accepts requests. */
 export function executeTask({ queue, random }: Simulation, relay: SimRelay, taskId: string): void {
   const row = relay.store.inbound.get(taskId);
   const worker = row && relay.workers.get(row.task.agentId);
@@ -69,7 +68,7 @@ export function executeTask({ queue, random }: Simulation, relay: SimRelay, task
   queue.after(ms, deliver);
 }
 
-/** Submits a task of an agent to another one of the same relay. */
+/** Submits a task of one agent to another agent of the same relay. */
 export function submitLocal(
   { queue, random }: Simulation,
   relay: SimRelay,

@@ -6,7 +6,7 @@ import { completeWork } from "./results.ts";
 import { recordExternalPayment } from "./settlements.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** Replaces the relay's state by a backup; it starts frozen. */
+/** Replaces the relay's state with a backup and freezes the relay. */
 export function restoreBackup(relay: SimRelay, backup: RelayStore): void {
   const { truth, relays } = relay.world;
   for (const taskId of backup.differingTasks(relay.store)) truth.lost.add(taskId);
@@ -14,7 +14,7 @@ export function restoreBackup(relay: SimRelay, backup: RelayStore): void {
   relay.store = backup;
   relay.incarnation += 1;
   relay.freeze(true);
-  // The operator repeats the decisions since the backup.
+  // The operator repeats the removals decided since the backup.
   for (const peerId of relays.keys()) {
     if (truth.isRemoved(relay.id, peerId)) removePeer(relay, peerId);
   }
@@ -41,7 +41,7 @@ export function unfreeze(relay: SimRelay): void {
   relay.tick();
 }
 
-/** Readmits peers, because the backup may be from before the operator admitted a removed one. */
+/** Admits peers again that the operator had readmitted since the backup. */
 function admitAgain(relay: SimRelay): void {
   for (const { relayId, record } of relay.store.peers.values()) {
     const isRemoved = relay.world.truth.isRemoved(relay.id, relayId);
@@ -49,9 +49,7 @@ function admitAgain(relay: SimRelay): void {
   }
 }
 
-/**
- * Lets agents deliver some of the lost receipts again and the operator read the bank statements.
- */
+/** Lets agents deliver some of the lost receipts again, and the operator record the bank statements again. */
 function replayAfterRestore(relay: SimRelay): void {
   const { random, truth } = relay.world;
   for (const { task } of relay.store.inbound.values()) {

@@ -15,7 +15,7 @@ import type { Reply } from "../links.ts";
 import { getPosition } from "./clearing-line.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** Sends one heartbeat to each peer, unsigned, because signing would take most of the run. */
+/** Sends one heartbeat to each peer, unsigned, because signing would be most of the work of a run. */
 export function sendHeartbeats(relay: SimRelay): void {
   if (relay.isDown) return;
   for (const { relayId, record } of relay.store.peers.values()) {
@@ -32,14 +32,14 @@ export function sendHeartbeats(relay: SimRelay): void {
 
 export function receiveHeartbeat(relay: SimRelay, from: string, body: Heartbeat): Reply {
   if (!relay.isLivePeer(from)) return { status: 403 };
-  // The sender may have read its books earlier than its timestamp by the maximum clock difference.
+  // The sender may have read its books before its timestamp, by up to the maximum clock difference.
   const statedAfter = body.timestamp - relay.world.schedule.lifetimeMs;
   return processHeartbeat(relay, from, body, statedAfter)
     ? { status: 200, body: buildHeartbeat(relay, from) }
     : { status: 403 };
 }
 
-/** Ends the peering at the peer's notice. */
+/** Ends the peering when the peer sends notice. */
 export function receiveRemoval(
   relay: SimRelay,
   from: string,
@@ -112,7 +112,7 @@ function isFreshNotice(relay: SimRelay, from: string, timestamp: number): boolea
   return checkNotice({ relay_id: from, timestamp }, context) === null;
 }
 
-/** Compares a peer's position with the own books; a confirmed difference is an alarm until it ends. */
+/** Compares a peer's position with the relay's own books; a confirmed difference raises an alarm until it ends. */
 function comparePosition(
   relay: SimRelay,
   peerId: string,

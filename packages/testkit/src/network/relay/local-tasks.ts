@@ -17,7 +17,7 @@ import type { Reply } from "../links.ts";
 import { enqueueResult } from "./results.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** Accepts a receipt that an agent delivers to its own relay, with its nested receipts. */
+/** Accepts a receipt that an agent delivers to its own relay, and the receipts inside it. */
 export function receiveReceipt(relay: SimRelay, receipt: ExecutionReceipt): Reply {
   const taskId = receipt.relay_task_id ?? "";
   const task = findTask(relay, taskId);
@@ -28,7 +28,7 @@ export function receiveReceipt(relay: SimRelay, receipt: ExecutionReceipt): Repl
   const keyOf = (signed: ExecutionReceipt) => (trusts ? undefined : listKeys(relay, signed));
   const isRegistered = (signed: ExecutionReceipt) => trusts || keyOf(signed) !== undefined;
   const found = keyOf(receipt);
-  // A receipt under an unknown key must not move a hold.
+  // A receipt with an unknown key must not move a hold.
   const publicKey = task.locked > 0 && !trusts ? (found ?? []) : found;
   const { now } = relay;
   const verdict = verifyReceipt(receipt, { publicKey, taskId, now, findKeys: keyOf });

@@ -22,8 +22,8 @@ import type { SimRelay } from "./sim-relay.ts";
 const MAX_PEERS = 50;
 
 /**
- * Starts the handshake with a relay that the operator adds; its credit outlives a removal by the
- * peer itself.
+ * Starts the handshake with a relay that the operator adds; its credit is kept if the peer itself ended the
+ * peering.
  */
 export function startHandshake(relay: SimRelay, peerId: string): void {
   if (!relay.isWorking || relay.isLivePeer(peerId)) return;
@@ -81,8 +81,8 @@ export function receiveConfirmation(relay: SimRelay, from: string, body: Confirm
 }
 
 /**
- * Removes a peer by the operator's decision: it becomes a peer again only when the operator adds
- * it, and has no credit until the operator sets it. The peer is notified if the link works.
+ * Removes a peer as the operator decides: it becomes a peer again only when the operator adds it, and has no
+ * credit until the operator sets it. The peer is notified if the link works.
  */
 export function removePeer(relay: SimRelay, peerId: string): void {
   const peer = relay.peer(peerId);

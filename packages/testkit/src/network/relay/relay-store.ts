@@ -13,22 +13,22 @@ export interface OwnTask {
   readonly price: Micro;
   readonly locked: Micro;
   readonly expiresAt: number;
-  /** The peer that will get it; null for a task of an agent of this relay. */
+  /** The peer that will receive it; null for a task to an agent of this relay. */
   readonly peerId: string | null;
   readonly submittedAt: number;
-  /** The time of its expiry, on the clock of the simulation. */
+  /** The time at which it expires, on the simulation's clock. */
   readonly endsAt: number;
   state: "open" | "completed" | "failed" | "denied" | "expired";
 }
 
-/** The values that are needed to forward a task, again or to another peer. */
+/** The values that are needed to forward a task again, or to another peer. */
 export interface Outbound {
-  /** The forward that the relay received, without `task_payload`. */
+  /** The forward request that the relay received, without `task_payload`. */
   readonly relayed?: Readonly<Record<string, unknown>> | undefined;
   readonly task: OutboundTask;
   readonly path: readonly string[];
   readonly payload: TaskPayload;
-  /** The peers that certainly do not have it. */
+  /** The peers to exclude if it must be forwarded again, including the current one. */
   readonly tried: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export interface Inbound {
   readonly submittedAt: number;
   readonly receipt: ExecutionReceipt | null;
   readonly receivedAt: number;
-  /** The time since which a settlement is expected, on the clock of the simulation. */
+  /** The time from which a settlement is expected, on the simulation's clock. */
   readonly awaitedSince: number;
   readonly booked: BookedSettlement | null;
 }
@@ -61,7 +61,7 @@ export interface Movement {
   readonly postings: readonly Posting[];
 }
 
-/** The number of attempts of a settlement and of answers by a frozen peer. */
+/** The number of attempts to send a settlement, and of those that a frozen peer answered. */
 export interface SendCounts {
   readonly sent: number;
   readonly metFrozen: number;
@@ -83,7 +83,7 @@ export class RelayStore {
   stalledSince = new Map<string, number>();
   movements: Movement[] = [];
   balances: ReadonlyMap<Account, Micro> = new Map();
-  /** The time of each account's last movement, by the relay's clock. */
+  /** The time of each account's last movement, on the relay's clock. */
   movedAt = new Map<Account, number>();
 
   post(taskId: string | null, postings: readonly Posting[], now: number): void {
@@ -112,7 +112,7 @@ export class RelayStore {
     return copy;
   }
 
-  /** Lists the tasks of which this store and another one have different states. */
+  /** Lists the tasks whose states differ between this store and another one. */
   differingTasks(other: RelayStore): string[] {
     const ids = new Set<string>();
     for (const store of [this, other]) {

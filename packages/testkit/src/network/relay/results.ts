@@ -47,7 +47,7 @@ export function receiveResult(relay: SimRelay, from: string, body: TaskResult): 
   });
   if (!checked.ok) return relay.refuse(checked);
   if (row === undefined || checked.repeated) return buildAcceptance(relay, checked.task);
-  // A task that has ended otherwise accepts no result.
+  // A task that has already ended in another way accepts no result.
   if (own !== undefined && own.state !== "open") {
     return relay.refuse({ ok: false, code: "result.task_not_found" });
   }
@@ -157,7 +157,7 @@ function buildAcceptance(relay: SimRelay, { taskId, state }: OutboundTask): Repl
 
 type AcceptedAnswer = ResultAnswer & { readonly status: "accepted" };
 
-/** A cheating relay does not answer a result before the hold has expired. */
+/** A cheating relay does not answer a result until the hold has expired. */
 function isStalling(relay: SimRelay, taskId: string): boolean {
   const { now } = relay.world.queue;
   const since = relay.store.stalledSince.get(taskId) ?? now;

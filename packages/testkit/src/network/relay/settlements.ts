@@ -36,8 +36,8 @@ export function receiveSettlement(relay: SimRelay, from: string, body: Settlemen
 }
 
 /**
- * Books a settlement: pays the agent or the next relay. One in the answer to a result that was sent
- * at `askedAt` is also accepted from a peer that was removed meanwhile.
+ * Books a settlement, which pays the agent or the next relay. A settlement in the answer to a result that was
+ * sent at `askedAt` is also accepted if the peer has been removed since then.
  */
 export function recordSettlement(
   relay: SimRelay,
@@ -95,7 +95,7 @@ export function listSettlements(
   return { status: 200, body: { settlements: booked ? [booked] : [] } };
 }
 
-/** Sends the due settlements and questions. */
+/** Sends the settlements and queries that are due. */
 export function* runSettlingJobs(relay: SimRelay): Iterable<number | null> {
   for (const settlement of relay.store.outbox.values()) {
     const step = getNextStep(settlement, relay.now);

@@ -4,7 +4,7 @@ import type { Faults } from "../faults.ts";
 
 const START_TIME = 1_760_000_000_000;
 
-/** The clocks of a simulated machine and the time that its relay derives from them, in ms. */
+/** The clocks of a simulated machine, and the time that its relay derives from them, in ms. */
 export class SimClock {
   readonly #queue: EventQueue;
   readonly #skewMs: number;
@@ -38,7 +38,7 @@ export class SimClock {
     this.#setAheadMs = ms;
   }
 
-  /** Starts the machine with the relay's stored time, and with a correct wall clock if it is set. */
+  /** Starts the machine with the relay's stored time, and with a correct wall clock if `isSet`. */
   start({ isSet }: { readonly isSet: boolean }): void {
     if (isSet) this.#setAheadMs = 0;
     const newestStored = this.#ignoresStoredTime ? undefined : this.#state.now;

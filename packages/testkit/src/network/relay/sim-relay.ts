@@ -35,9 +35,9 @@ export interface Simulation {
   readonly faults: Faults;
   readonly truth: GroundTruth;
   readonly relays: Map<string, SimRelay>;
-  /** The rules that were found broken during the run. */
+  /** The rules whose violation was found during the run. */
   readonly violations: string[];
-  /** The number of each event. */
+  /** The number of occurrences of each event. */
   readonly counts: Map<string, number>;
   readonly onStep: (line: string) => void;
   /** Starts an agent's work; its receipt is delivered to the relay at the end. */
@@ -68,26 +68,26 @@ export class SimRelay implements NetworkNode {
   /** The keys of the agents of this relay, by agent id. */
   readonly keys = new Map<string, string>();
   store = new RelayStore();
-  /** The start of the current freeze by its own clock, and whether a restore caused it. */
+  /** The start of the current freeze on the relay's own clock, and whether a restore caused it. */
   frozen: { readonly since: number; readonly restored: boolean } | null = null;
   incarnation = 0;
-  /** Cheats: accepts results without paying for them, and may withhold its acceptance. */
+  /** Makes the relay cheat: it accepts results without paying for them, and may withhold its acceptance. */
   withholdsSettlements = false;
   stallMs = 0;
   /** Called once when a peer has accepted a result that it has not settled yet. */
   onAccepted: (() => void) | null = null;
-  /** The start of the relay's latest work, on the clock of the simulation. */
+  /** The time at which the relay last started working, on the simulation's clock. */
   workingSince = 0;
-  /** The freezes, on the clock of the simulation. */
+  /** The freezes, on the simulation's clock. */
   readonly freezes: { readonly from: number; to: number }[] = [];
-  /** The receipts that its agents have delivered and stored. */
+  /** The receipts that its agents delivered and that it stored. */
   readonly delivered = new Map<string, ExecutionReceipt>();
   epoch = 0;
   isDown = false;
-  /** Lost in a crash: the agents in the peers' answers, by peer, and the processed queries. */
+  /** State that a crash loses: the agents in the peers' answers, by peer, and the processed queries. */
   known = new Map<string, readonly KnownAgent[]>();
   queries = new ReplayCache(QUERY_LIFETIME_MS, 1_000);
-  /** The difference to each peer's books at the latest comparison. */
+  /** The difference from each peer's books at the latest comparison. */
   differences = new Map<string, PositionDifference>();
   readonly #queriesTaken = new Map<string, number>();
   readonly #handlers: Readonly<Record<string, Handler>>;
@@ -114,7 +114,7 @@ export class SimRelay implements NetworkNode {
     this.#jobs = jobs;
   }
 
-  /** By the relay's own clock, in ms. */
+  /** The time in ms on the relay's own clock. */
   get now(): number {
     return this.clock.now;
   }
@@ -138,7 +138,7 @@ export class SimRelay implements NetworkNode {
     this.#queriesTaken.clear();
     this.differences = new Map();
     this.#wakesAt = Infinity;
-    // A machine that was down for a time has set its wall clock before its relay starts.
+    // A machine that was down for some time sets its wall clock before its relay starts.
     this.world.queue.after(ms, () => this.restart({ isClockSet: ms > 0 }));
   }
 
@@ -168,7 +168,7 @@ export class SimRelay implements NetworkNode {
     this.log("goes on");
   }
 
-  /** Returns the time for which it was frozen since a time of the simulation's clock. */
+  /** Returns for how long it was frozen since a time on the simulation's clock. */
   frozenMs(since: number): number {
     const { now } = this.world.queue;
     return this.freezes.reduce(
@@ -210,7 +210,7 @@ export class SimRelay implements NetworkNode {
     const peer = this.world.relays.get(to);
     if (peer === undefined) throw new RangeError(`no relay ${to}`);
     this.world.links.send(this, peer, path, body, (delivery, answer) => {
-      // A frozen relay stores no answer either.
+      // A frozen relay stores no answers either.
       if (this.frozen !== null && !PATHS_WHILE_FROZEN.includes(path)) return;
       ended(delivery, answer);
       this.tick();
@@ -254,8 +254,7 @@ export class SimRelay implements NetworkNode {
   }
 
   /**
-   * Posts movements. A peer's exposure stays within its limit, or within the amount that was `owed`
-   * already.
+   * Posts movements, and reports an exposure above a peer's limit that also exceeds the amount already `owed`.
    */
   post(taskId: string | null, postings: readonly Posting[], owed = 0): void {
     this.store.post(taskId, postings, this.now);

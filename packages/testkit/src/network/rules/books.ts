@@ -4,7 +4,7 @@ import type { GroundTruth } from "../ground-truth.ts";
 import { sumHeldForOperator } from "./debts.ts";
 
 /**
- * Checks that agents and relays own what was deposited and that each relay's accounts sum to zero.
+ * Checks that agents and relays together own the deposited amount, and that each relay's accounts sum to zero.
  */
 export function* checkMoneyConserved(
   relays: readonly SimRelay[],
@@ -24,13 +24,13 @@ export function* checkMoneyConserved(
     }
     if (sum !== 0) yield `${relay.name}: accounts sum to ${sum}`;
   }
-  // A restored relay has lost movements; the alarms of its peers name the differences.
+  // A restored relay has lost movements; the alarms of its peers state the differences.
   if (truth.restored.size > 0) return;
   // External payments change the debts between relays, never the balances of agents.
   if (owned !== deposited) yield `agents and fees have ${owned} of ${deposited} deposited`;
 }
 
-/** A8: checks that the books of two relays agree, or that an alarm names the difference. */
+/** A8: checks that the books of two relays agree, or that an alarm states the difference. */
 export function* checkAccountsMirrored(
   relays: readonly SimRelay[],
   truth: GroundTruth,
@@ -59,7 +59,7 @@ export function* checkAlarms(relays: readonly SimRelay[]): Iterable<string> {
   }
 }
 
-/** Lists the differences between two relays that one of them reports. */
+/** Lists the differences between two relays that either of them reports. */
 function listAlarms(a: SimRelay, b: SimRelay): number[] {
   return [a.differences.get(b.id), b.differences.get(a.id)].flatMap((known) =>
     known?.isConfirmed ? [known.amount] : [],

@@ -1,7 +1,7 @@
 import type { SimRelay } from "../relay/sim-relay.ts";
 import type { GroundTruth } from "../ground-truth.ts";
 
-/** A8: sums the amounts that wait for the operator because a restore lost the task's state. */
+/** A8: sums the amounts that need an operator's decision because a restore lost the task's state. */
 export function sumHeldForOperator(relay: SimRelay, peerId: string, { lost }: GroundTruth): number {
   let sum = 0;
   for (const { taskId, peerId: to, resolution, terms } of relay.store.outbox.values()) {
@@ -10,7 +10,7 @@ export function sumHeldForOperator(relay: SimRelay, peerId: string, { lost }: Gr
   return sum;
 }
 
-/** Checks that no hold is left and that every settlement is decided. */
+/** Checks that no hold remains and that every settlement is decided. */
 export function* checkHoldsEnded(
   relays: readonly SimRelay[],
   { lost }: GroundTruth,
@@ -32,7 +32,7 @@ export function* checkHoldsEnded(
   }
 }
 
-/** A2: checks that no reservation is left, because it would block honest tasks. */
+/** A2: checks that no reservation remains, because it would block honest tasks. */
 export function* checkReservationsEnded(
   relays: readonly SimRelay[],
   truth: GroundTruth,

@@ -4,8 +4,8 @@ import { checkDefaultsCounted, checkHoldsEnded, checkReservationsEnded } from ".
 import { checkPaidSettlementsBooked, checkTasksPaidOnce, checkTaskStates } from "./tasks.ts";
 
 /**
- * Lists the violated rules of relays that had the time to finish. The lost state of a restored
- * relay may differ from its peers' if an alarm names the difference; it is never paid twice.
+ * Lists the rules that relays violate after they had enough time to finish. The lost state of a restored relay
+ * may differ from its peers' if an alarm states the difference; no task is ever paid twice.
  */
 export function listViolations(
   { truth }: Simulation,

@@ -3,12 +3,12 @@ import type { OutgoingSettlement } from "@agent/federation-protocol/settlement";
 import type { Inbound, OwnTask } from "../relay/relay-store.ts";
 import type { SimRelay } from "../relay/sim-relay.ts";
 
-/** The maximum delay of due work after a relay could do it. */
+/** The maximum delay of due work, counted from when the relay could do it. */
 const MAX_LATENESS_MS = 60_000;
 
 /**
- * A5: checks that a task ends neither before its expiry nor much later, at any wall clock time.
- * `own` is a task that the relay expires now.
+ * A5: checks that a task expires neither early nor much later than due, whatever the wall clock shows. `own` is
+ * a task that the relay expires now.
  */
 export function checkExpiryTime(relay: SimRelay, { taskId, endsAt }: OwnTask): void {
   const { now } = relay.world.queue;
@@ -18,15 +18,15 @@ export function checkExpiryTime(relay: SimRelay, { taskId, endsAt }: OwnTask): v
 }
 
 /**
- * A relay's clock follows its wall clock over this difference, so a time that it measured before, such as the
- * length of a freeze, can be wrong by as much.
+ * A relay's clock follows its wall clock across a difference of up to this size, so a measured time, such as
+ * the length of a freeze, can be wrong by as much.
  */
 const MAX_CLOCK_ERROR_MS = 60_000;
 
 /**
- * A5, A8: checks that a peer is in default only after the whole time to settle, by a correct clock
- * and without the time in which the relay accepted no settlement. `row` is a task whose hold
- * expires now. That time is twice what a peer needs, so the error of a clock harms no peer.
+ * A5, A8: checks that a peer is in default only after the full time to settle, measured by a correct clock and
+ * without the time in which the relay accepted no settlement. `row` is a task whose hold expires now. That time
+ * is twice what a peer needs, so a clock error harms no peer.
  */
 export function checkDefaultTime(relay: SimRelay, { task, awaitedSince }: Inbound): void {
   const { queue, schedule } = relay.world;
@@ -37,8 +37,8 @@ export function checkDefaultTime(relay: SimRelay, { task, awaitedSince }: Inboun
 }
 
 /**
- * A9: checks that a peer gets no work on credit while its unsettled results use up the credit.
- * `amount` is held for a task of the peer from now on.
+ * A9: checks that a peer gets no work on credit while its unsettled results use up the credit. `amount` is
+ * about to be held for a task of the peer.
  */
 export function checkUnpaidWithinCredit(relay: SimRelay, peerId: string, amount: Micro): void {
   const { store, world } = relay;

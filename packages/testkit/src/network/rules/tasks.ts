@@ -1,7 +1,7 @@
 import type { SimRelay } from "../relay/sim-relay.ts";
 import type { GroundTruth } from "../ground-truth.ts";
 
-/** Checks that a task is paid once and charged once, or neither. */
+/** Checks that a task is either paid once and charged once, or neither. */
 export function* checkTasksPaidOnce(
   relays: readonly SimRelay[],
   { lost }: GroundTruth,
@@ -28,10 +28,7 @@ export function* checkTasksPaidOnce(
   }
 }
 
-/**
- * A8: checks that a paid settlement is booked at each receiver that knows the task, also after a
- * restore.
- */
+/** A8: checks that a paid settlement is booked at each receiver that knows the task, even after a restore. */
 export function* checkPaidSettlementsBooked(
   relays: readonly SimRelay[],
   { shortOfCredit }: GroundTruth,
@@ -48,7 +45,7 @@ export function* checkPaidSettlementsBooked(
   }
 }
 
-/** Checks that each relay on a task's path has the same state of it as the previous one. */
+/** Checks that each relay on a task's path has the same state of the task as the previous one. */
 export function* checkTaskStates(
   relays: readonly SimRelay[],
   { lost }: GroundTruth,
