@@ -3,25 +3,25 @@ import { appendFileSync, chownSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openConnection } from "./databases.ts";
 
-/** A server to follow: its address and the folder of its data. */
+/** A server to replicate: its address and its data folder. */
 export interface Primary {
   readonly url: string;
   readonly data: string;
 }
 
-/** The user of the server, where that is not the one of this process. */
+/** The user that runs the server, if it differs from the user of this process. */
 interface ServerUser {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** The name by which the primary's `synchronous_standby_names` knows a replica. */
+/** The name under which the primary's `synchronous_standby_names` lists the replica. */
 export const REPLICA_NAME = "replica";
 
 /**
- * Copies the data of a running server into a folder, whose server then follows it. The registry has no
- * `pg_basebackup`, so its steps are taken here. The files are copied by `cp`, which can run as the user
- * of the server.
+ * Copies the data of a running server into a folder, so that a server on that folder replicates the first one.
+ * The registry has no `pg_basebackup`, so its steps are done here. `cp` copies the files, because it can run as
+ * the server's user.
  */
 export async function copyPrimary(
   { url, data }: Primary,
@@ -44,7 +44,7 @@ export async function copyPrimary(
     const { rows } = await connection.query<{ labelfile: string }>(
       "SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)",
     );
-    // They name the process of the primary, which the server of the copy would take for its own.
+    // These files name the process of the primary, which a server on the copy would mistake for its own.
     for (const name of ["postmaster.pid", "postmaster.opts"]) rmSync(join(target, name));
     write("backup_label", rows[0]?.labelfile ?? "");
   } finally {
@@ -52,7 +52,7 @@ export async function copyPrimary(
   }
   const { hostname, port } = new URL(url);
   const conninfo = `host=${hostname} port=${port} user=postgres application_name=${REPLICA_NAME}`;
-  // In the file and not an argument, so that a test can cut the replica off by ALTER SYSTEM.
+  // Written to the file instead of passed as an argument, so that a test can cut the replica off with ALTER SYSTEM.
   appendFileSync(join(target, "postgresql.auto.conf"), `primary_conninfo = '${conninfo}'\n`);
   write("standby.signal", "");
 }

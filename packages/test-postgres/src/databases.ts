@@ -4,7 +4,7 @@ import { Client, types, type CustomTypesConfig } from "pg";
 
 const ENSURE_PROGRAM = fileURLToPath(new URL("ensure-database.ts", import.meta.url));
 
-/** Returns the address of another database of the same server. */
+/** Returns the address of another database on the same server. */
 export function toDatabaseUrl(serverUrl: string, database: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;
@@ -12,8 +12,8 @@ export function toDatabaseUrl(serverUrl: string, database: string): string {
 }
 
 /**
- * Creates a database as a copy of a template, which must have no connections. The server copies page by
- * page: a copy of the files would make it write everything that is not stored yet, twice.
+ * Creates a database as a copy of a template, which must have no connections. The server copies page by page,
+ * because copying the files would make it write everything that is not stored yet twice.
  */
 export async function createDatabase(
   serverUrl: string,
@@ -43,20 +43,20 @@ export async function ensureDatabase(
   }
 }
 
-/** Does the same before it returns, which takes the start of a program. */
+/** Does the same synchronously, at the cost of starting a program. */
 export function ensureDatabaseSync(serverUrl: string, name: string, template: string): string {
   execFileSync(process.execPath, [ENSURE_PROGRAM, serverUrl, name, template], { stdio: "inherit" });
   return toDatabaseUrl(serverUrl, name);
 }
 
-/** Drops a database with the connections that it still has. */
+/** Drops a database and closes its remaining connections. */
 export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
   await runStatement(serverUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
 }
 
 const { INT8, NUMERIC } = types.builtins;
 
-/** Reads the numbers of rows as numbers; those of tests are small enough. */
+/** Reads 64-bit and decimal columns as numbers; the values in tests are small enough. */
 const numbers: CustomTypesConfig = {
   getTypeParser: ((id: number, format: "text") =>
     id === INT8 || id === NUMERIC
@@ -64,14 +64,14 @@ const numbers: CustomTypesConfig = {
       : types.getTypeParser(id, format)) as CustomTypesConfig["getTypeParser"],
 };
 
-/** Opens a connection that reads numbers as numbers. */
+/** Opens a connection that reads such columns as numbers. */
 export async function openConnection(url: string): Promise<Client> {
   const client = new Client({ connectionString: url, types: numbers });
   await client.connect();
   return client;
 }
 
-/** Runs one statement on a connection of its own and returns its rows. */
+/** Runs one statement on a separate connection and returns its rows. */
 export async function runStatement(
   url: string,
   text: string,

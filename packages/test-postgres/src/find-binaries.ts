@@ -1,16 +1,16 @@
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
-/** The programs of one PostgreSQL. */
+/** The programs of one PostgreSQL installation. */
 export interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;
 }
 
-/** The folder of Debian's packages, with one folder per version. */
+/** The folder of Debian's packages, with one subfolder per version. */
 const VERSIONED_FOLDER = "/usr/lib/postgresql";
 
-/** Finds the registry's PostgreSQL for this platform, or else the newest one of the machine. */
+/** Finds PostgreSQL for this platform in the registry's package, or otherwise the newest installed version. */
 export async function findBinaries(): Promise<PostgresBinaries> {
   const found = (await findInRegistry()) ?? findOnMachine();
   if (found !== undefined) return found;
@@ -36,13 +36,13 @@ function findOnMachine(): PostgresBinaries | undefined {
     ...newestFirst.map((version) => join(VERSIONED_FOLDER, version, "bin")),
     ...(process.env["PATH"] ?? "").split(delimiter),
   ];
-  // A `postgres` without its `initdb` is a link to another folder.
+  // A `postgres` without an `initdb` beside it is only a link into another folder.
   return folders
     .map((folder) => ({ initdb: join(folder, "initdb"), postgres: join(folder, "postgres") }))
     .find(({ initdb, postgres }) => existsSync(initdb) && existsSync(postgres));
 }
 
-/** Returns the folder that holds the programs with their libraries. */
+/** Returns the folder that contains the programs and their libraries. */
 export function getInstallation({ postgres }: PostgresBinaries): string {
   return dirname(dirname(postgres));
 }

@@ -5,11 +5,11 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Primary } from "./copy-primary.ts";
 
-/** A running server of its own, with the superuser's address of its database `postgres`. */
+/** A running private server, with the superuser's address of its database `postgres`. */
 export interface PostgresServer {
   readonly url: string;
   readonly pid: number;
-  /** The temporary folder that holds all of it. */
+  /** The temporary folder that contains everything that belongs to the server. */
   readonly folder: string;
   stop(): Promise<void>;
 }
@@ -17,16 +17,16 @@ export interface PostgresServer {
 const SUPERVISOR = fileURLToPath(new URL("supervisor.ts", import.meta.url));
 
 /**
- * Starts PostgreSQL on a free port of loopback. It ends with this process, even if that is killed.
- * Unless it is `durable`, a crash of the machine loses what it has stored.
+ * Starts PostgreSQL on a free loopback port. It ends with this process, even if this process is killed. Unless
+ * it is `durable`, it loses stored data if the machine crashes.
  */
 export function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
   return runSupervisor([durable ? "durable" : "fast"]);
 }
 
 /**
- * Starts a durable replica that follows a server until `SELECT pg_promote()`. The server waits for it only
- * after `requireReplica`.
+ * Starts a durable replica, which follows a server until `SELECT pg_promote()`. The server waits for the
+ * replica only after `requireReplica`.
  */
 export function startReplica({ url, folder }: PostgresServer): Promise<PostgresServer> {
   const primary: Primary = { url, data: join(folder, "data") };

@@ -14,7 +14,7 @@ export async function requireReplica(primaryUrl: string): Promise<void> {
       if (poll === MAX_POLLS) throw new Error("the replica did not become synchronous");
       await connection.query("SELECT pg_sleep(0.05)");
     }
-    // Commits wait from when the checkpointer has read the setting, which it does before it answers.
+    // Commits wait once the checkpointer has read the setting, which it does before it answers.
     await connection.query("CHECKPOINT");
   } finally {
     await connection.end();

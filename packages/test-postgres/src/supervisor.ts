@@ -8,9 +8,8 @@ import { copyPrimary, type Primary } from "./copy-primary.ts";
 import { findBinaries, getInstallation, type PostgresBinaries } from "./find-binaries.ts";
 
 /**
- * The program that owns one server: it prints the server's address, and ends the server and removes
- * its folder when its standard input ends. That also happens when the process that started it is
- * killed.
+ * The program that owns one server: it prints the server's address. When its standard input ends, which also
+ * happens when the parent process is killed, it ends the server and removes its folder.
  */
 
 const MAX_STARTS = 5;
@@ -23,7 +22,7 @@ const DISPOSABLE = [
   "agent.disposable=on",
 ];
 
-/** PostgreSQL refuses to run as root, so root runs it as a user without rights. */
+/** PostgreSQL refuses to run as root, so root runs it as an unprivileged user. */
 const UNPRIVILEGED = { uid: 65_534, gid: 65_534 };
 const isRoot = process.getuid?.() === 0;
 const user = isRoot ? UNPRIVILEGED : {};
@@ -35,7 +34,7 @@ const folder = mkdtempSync(join(tmpdir(), "relay-postgres-"));
 if (isRoot) chownSync(folder, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
 const data = join(folder, "data");
 
-/** A program that the user may not read, as in a checkout of root's home, is copied. */
+/** Copies the programs if the user may not read them, as in a checkout in root's home. */
 async function prepareBinaries(): Promise<PostgresBinaries> {
   const found = await findBinaries();
   const { status } = spawnSync(found.postgres, ["--version"], { ...user, cwd: folder });
@@ -46,13 +45,13 @@ async function prepareBinaries(): Promise<PostgresBinaries> {
   return { initdb: join(bin, "initdb"), postgres: join(bin, "postgres") };
 }
 
-/** Fills the folder of the data, with an empty cluster or with that of the server to follow. */
+/** Fills the data folder with an empty cluster, or with that of the server to replicate. */
 async function prepareData(binaries: PostgresBinaries): Promise<void> {
   if (primary === undefined) return createCluster(binaries);
   await copyPrimary(JSON.parse(primary) as Primary, data, isRoot ? UNPRIVILEGED : undefined);
 }
 
-/** Sorts by the rules of American English, so that a column without COLLATE "C" gives itself away. */
+/** The cluster sorts by the rules of American English, which reveals a column that lacks COLLATE "C". */
 function createCluster({ initdb }: PostgresBinaries): void {
   const locale = ["--locale=C", "--locale-provider=icu", "--icu-locale=en-US"];
   const options = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"];
@@ -73,7 +72,7 @@ async function findFreePort(): Promise<number> {
   return port;
 }
 
-/** Resolves to the process once it takes connections, or to undefined if its port was taken. */
+/** Resolves to the process once it accepts connections, or to undefined if its port is already in use. */
 async function startOn(port: number, { postgres }: PostgresBinaries) {
   const settings = [
     "listen_addresses=127.0.0.1",
@@ -89,7 +88,7 @@ async function startOn(port: number, { postgres }: PostgresBinaries) {
   const server = spawn(postgres, ["-D", data, ...options], {
     ...user,
     cwd: folder,
-    // Ctrl-C reaches the whole group of the terminal; the server ends after its clients.
+    // Ctrl-C reaches the terminal's whole process group, but the server must end after its clients.
     detached: true,
     stdio: ["ignore", "ignore", "pipe"],
   });
@@ -115,7 +114,7 @@ async function startServer(binaries: PostgresBinaries) {
   throw new Error("postgres found no free port");
 }
 
-/** Ends the server without waiting for its clients, whose processes may be stopped. */
+/** Ends the server without waiting for its clients, whose processes may be suspended. */
 async function endServer(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const ended = once(server, "close");
@@ -141,7 +140,7 @@ async function main(): Promise<void> {
   }
   if (server !== undefined) await endServer(server);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  // The standard input may still be open.
+  // The open standard input would keep the process running.
   process.exit();
 }
 

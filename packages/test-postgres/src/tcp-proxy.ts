@@ -10,7 +10,7 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** Starts a proxy; `join` passes the bytes of each connection between its two sockets. */
+/** Starts a proxy; `join` forwards the bytes of each connection between its two sockets. */
 export async function startTcpProxy(
   serverUrl: string,
   join: (client: Socket, server: Socket) => void,
