@@ -4,7 +4,7 @@ import { createToken, type TestAgent } from "@agent/testkit";
 import { createHttpClient } from "./load.ts";
 import { createTokenCache, enrollAgent, MASTER_TOKEN, benchWorld } from "./relay-side.ts";
 
-/** An agent without money at a started relay, with the ways in which it is a bad neighbour. */
+/** An agent without money at a started relay, with the methods by which it misbehaves. */
 export interface BadNeighbour {
   readonly agent: TestAgent;
   readonly token: () => Promise<string>;
@@ -12,13 +12,13 @@ export interface BadNeighbour {
   readonly createNotedTask: () => Promise<string>;
   readonly get: (path: string) => Promise<string>;
   readonly post: (path: string, body: object) => Promise<string>;
-  /** Sends requests over a connection of its own, in one write, and never reads. */
+  /** Sends requests on a separate connection, in one write, and never reads the answers. */
   readonly sendWithoutReading: (path: string, count: number) => Promise<Socket>;
   close(): Promise<void>;
 }
 
 const NOTE = "\u0001".repeat(4_096);
-/** As many as fit into the notes of one task, and a few that are dropped. */
+/** As many as fit into the notes of one task, and a few more, which are dropped. */
 const NOTE_COUNT = 20;
 
 export async function createBadNeighbour(url: string): Promise<BadNeighbour> {
@@ -49,7 +49,7 @@ export async function createBadNeighbour(url: string): Promise<BadNeighbour> {
     async sendWithoutReading(path, count) {
       const { hostname, port } = new URL(url);
       const socket = connect(Number(port), hostname).pause();
-      // The relay closes it some day, which is what is measured.
+      // The relay closes it at some point, which is what the benchmark measures.
       socket.on("error", () => {});
       sockets.add(socket);
       const head = `GET ${path} HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer ${await getToken()}\r\n\r\n`;
@@ -63,10 +63,10 @@ export async function createBadNeighbour(url: string): Promise<BadNeighbour> {
   };
 }
 
-/** A receiver of webhooks: it answers only on paths that begin with `/honest`. */
+/** A receiver of webhooks, which answers only on paths that begin with `/honest`. */
 export interface Receiver {
   readonly url: string;
-  /** Resolves when the task's webhook arrives at an honest path. */
+  /** Resolves when the task's webhook arrives at a path that begins with `/honest`. */
   waitFor(taskId: string): Promise<void>;
   close(): void;
 }
@@ -100,7 +100,7 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** Subscribes an agent to the tasks that it gets; the operator may do so for any agent. */
+/** Subscribes an agent to its incoming tasks; the operator may do so for any agent. */
 export async function subscribeAgent(url: string, agentId: string, to: string): Promise<void> {
   const client = createHttpClient(url);
   const body = JSON.stringify({ url: to, events: ["task.assigned"] });

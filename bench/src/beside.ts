@@ -12,7 +12,7 @@ interface Operation {
   readonly name: string;
   readonly price: number;
   readonly onDisk: boolean;
-  /** The number of calls in a round, which takes a second or two. */
+  /** The number of calls in a round, chosen so that a round takes a second or two. */
   readonly count: number;
   readonly run: (side: RelaySide) => Promise<void>;
 }
@@ -50,12 +50,11 @@ const operations: readonly Operation[] = [
 ];
 
 /**
- * Measures the relay's processor time per operation in this checkout and another one. The two take
- * turns, so that a machine whose speed drifts slows both.
+ * Compares the relay's processor time per operation in this checkout and in another one. The two run in
+ * alternation, so that changes in the machine's speed affect both.
  */
 export async function benchmarkBeside(otherFolder: string): Promise<void> {
-  // pnpm runs this in the folder of the benchmarks, but the path is relative to the folder of the
-  // call.
+  // pnpm runs this in the folder of the benchmarks, but the path is relative to the caller's folder.
   const checkout = resolve(process.env["INIT_CWD"] ?? "", otherFolder);
   const main = join(checkout, "apps/relay/src/main.ts");
   if (!existsSync(main)) throw new Error(`no checkout of this project: ${checkout}`);
@@ -88,7 +87,7 @@ async function compare(operation: Operation, other: string, folder: string): Pro
   try {
     // The first rounds compile the code and are not counted.
     for (let round = -2; round < ROUNDS; round += 1) {
-      // Each goes first in every other round.
+      // Which of the two goes first alternates between rounds.
       const first = round % 2 === 0 ? here : there;
       const costs = new Map<RelaySide, number>();
       for (const side of [first, first === here ? there : here]) costs.set(side, await cost(side));

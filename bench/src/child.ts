@@ -4,24 +4,24 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** A server in a process of its own, so that the load driver does not share its event loop. */
+/** A server in a separate process, so that the load driver does not share its event loop. */
 export interface Child {
   readonly url: string;
   readonly pid: number;
-  /** Returns the seconds of processor time used so far by all threads. */
+  /** Returns the processor time in seconds that all threads have used so far. */
   cpuSeconds(): number;
   /** Returns the resident memory in MiB. */
   rssMiB(): number;
   stop(): Promise<void>;
-  /** Ends it by SIGKILL. */
+  /** Ends it with SIGKILL. */
   kill(): Promise<void>;
 }
 
 const TICKS_PER_SECOND = 100;
 
 /**
- * Starts a script of this workspace and waits for the line in which it names its port. `launcher` is
- * the program that runs it, with arguments.
+ * Starts a script of this workspace and waits for the line that states its port. `launcher` is the program that
+ * runs the script, with its arguments.
  */
 export async function startChild(
   script: string,
@@ -68,7 +68,7 @@ async function readPort(child: ChildProcess): Promise<number> {
     const port = /(?:"port":|listening on http:\/\/127\.0\.0\.1:)(\d+)/.exec(line)?.[1];
     if (port === undefined) return;
     resolve(Number(port));
-    // Reading the rest of the log by line would cost the driver more than the load itself.
+    // Reading the rest of the log line by line would cost the driver more than the load itself.
     lines.close();
     child.stdout?.resume();
   });

@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 
 const ROWS_PER_TRANSACTION = 20_000;
 
-/** A row of a table to copy, and the columns that differ in each copy. */
+/** A table's row to copy, and the columns that differ in each copy. */
 export interface TableCopy {
   readonly table: string;
   /** The SQL condition that selects the row. */
@@ -11,7 +11,7 @@ export interface TableCopy {
   readonly changed: Readonly<Record<string, string>>;
 }
 
-/** Writes `count` copies of a row into each table, table by table in small transactions. */
+/** Writes `count` copies of a row into each table, one table after another, in small transactions. */
 export function copyRows(db: Database, tables: readonly TableCopy[], count: number): void {
   const size = Math.min(count, ROWS_PER_TRANSACTION);
   const copies = tables.map(({ table, where, changed }) => {

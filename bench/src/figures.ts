@@ -15,11 +15,11 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly floor: number;
-  /** Absent: the floor is all that is asked. */
+  /** Absent if only the floor is required. */
   readonly goal?: number;
-  /** The values of the rounds, of which the least and the greatest are printed. */
+  /** The values of the rounds, of which the smallest and the largest are printed. */
   readonly rounds?: readonly number[];
-  /** `max`: the value must stay below. */
+  /** With `max`, the value must not exceed the floor and the goal. */
   readonly bound?: "min" | "max";
 }
 

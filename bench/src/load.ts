@@ -3,18 +3,18 @@ import { Pool } from "undici";
 export type Post = (path: string, body: string, token?: string) => Promise<string>;
 export type Get = (path: string, token?: string) => Promise<string>;
 
-/** Requests in flight, unless a measurement names another number. */
+/** The number of requests in flight, unless a measurement specifies another. */
 export const DEFAULT_IN_FLIGHT = 64;
 
-/** A relay compiles its code for about so long, and uses half as much processor time again at first. */
+/** A relay compiles its code for about this long, and at first uses half as much processor time again. */
 export const WARM_UP_SECONDS = 20;
 
-/** The most requests that a measurement has in flight. */
+/** The maximum number of requests in flight in any measurement. */
 export const MANY_IN_FLIGHT = 256;
 
 /**
- * Sends requests over persistent connections, with `commonHeaders` on each; any answer but a
- * success ends the run.
+ * Sends requests over persistent connections, with `commonHeaders` on each; any answer other than a success
+ * aborts the run.
  */
 export function createHttpClient(
   url: string,
@@ -52,7 +52,7 @@ export function createHttpClient(
   };
 }
 
-/** Runs `work` repeatedly in parallel lanes for a while and returns the calls per second. */
+/** Calls `work` repeatedly for some time, in parallel, and returns the calls per second. */
 export async function measureRate(
   seconds: number,
   work: () => Promise<void>,
@@ -64,7 +64,7 @@ export async function measureRate(
   return (done / (performance.now() - start)) * 1_000;
 }
 
-/** Runs `work` a number of times in parallel lanes. */
+/** Calls `work` a given number of times, in parallel. */
 export async function runTimes(
   count: number,
   work: () => Promise<void>,

@@ -14,7 +14,7 @@ export interface StartTimes {
 export const describeMs = ({ full, empty }: StartTimes) =>
   `${computeMedian(full).toFixed(0)} / ${computeMedian(empty).toFixed(0)}`;
 
-/** Starts alternate, so that other load of the machine meets both. */
+/** The starts alternate, so that other load on the machine affects both. */
 export async function measureStarts(
   full: string,
   empty: string,
@@ -40,7 +40,7 @@ async function measureStart(path: string, prepare: (path: string) => void): Prom
   return took;
 }
 
-/** Asks the system to forget the file's pages (posix_fadvise). A file whose pages are all clean is dropped. */
+/** Asks the system to drop the file from its cache (posix_fadvise), which works if all its pages are clean. */
 export function dropFromCache(path: string): void {
   const args = [`of=${path}`, "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none"];
   run("dd", args);

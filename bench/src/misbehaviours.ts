@@ -2,18 +2,18 @@ import { parentPort, workerData } from "node:worker_threads";
 import { createBadNeighbour, subscribeAgent, type BadNeighbour } from "./bad-neighbour.ts";
 import { openSession } from "./measures/sessions.ts";
 
-/** The server that is treated badly, and a receiver of webhooks that never answers. */
+/** The server to attack, and a receiver of webhooks that never answers. */
 export interface Target {
   readonly url: string;
   readonly silentUrl: string;
 }
 
-/** Begins a bad behaviour; returns what it repeats. */
+/** Begins to misbehave; returns the action to repeat. */
 type Misbehaviour = (target: Target) => Promise<() => Promise<unknown>>;
 
 const sleep = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
 
-/** Gives a behaviour an agent of its own at a relay. */
+/** Gives a misbehaviour its own agent at a relay. */
 const byAgent =
   (begin: (bad: BadNeighbour, target: Target) => Promise<() => Promise<unknown>>): Misbehaviour =>
   async (target) =>
@@ -59,7 +59,7 @@ const misbehaviours = {
   }),
   async "H6 arguments that are costly to check"({ url }) {
     const { callWithText } = await openSession({ url }, "/mcp");
-    // Formatted once, because with few cores the work of the bad client itself would delay the honest one.
+    // Formatted once, because with few cores the bad client's own work would delay the honest client.
     const list = JSON.stringify({
       list: Array.from({ length: 20_000 }, (_, id) => ({ id, of: "x" })),
     });
@@ -74,7 +74,7 @@ const misbehaviours = {
 
 export type MisbehaviourName = keyof typeof misbehaviours;
 
-/** The data of the worker that this file becomes, so that the honest client has an event loop of its own. */
+/** The data for the worker thread that runs this file, so that the honest client has its own event loop. */
 export interface MisbehaviourData {
   readonly name: MisbehaviourName;
   readonly target: Target;

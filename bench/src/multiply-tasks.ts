@@ -1,11 +1,11 @@
 import Sqlite from "better-sqlite3";
 import { copyRows } from "./copy-rows.ts";
 
-/** Copies the only finished task of a database from outside the relay. */
+/** Copies the only finished task in a database, from outside the relay. */
 export function multiplyTasks(path: string, count: number): void {
   const db = new Sqlite(path, { timeout: 10_000 });
   const changed = {
-    // Of the same millisecond and before it, because ids are in the order of time.
+    // Ids of the same millisecond that sort before the original, because ids are in the order of time.
     task_id: "substr(t.task_id, 1, 14) || printf('7000-8000-%012x', n.value)",
     prompt: "'Summarise the minutes of the meeting.'",
   };

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The unit of the times in /proc, which is the same on every Linux of today. */
+/** The number of clock ticks in a second of /proc, which is the same on every current Linux. */
 const TICKS_PER_SECOND = 100;
 
-/** Reads the CPU seconds of a process and of its children, living and ended. */
+/** Reads the CPU seconds of a process and of its children, running and ended. */
 export function readTreeCpuSeconds(pid: number): number {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -18,13 +18,13 @@ interface ProcessStat {
   readonly ticks: number;
 }
 
-/** Returns no entry for a process that has just ended. */
+/** Returns no entry for a process that has ended in the meantime. */
 function readStat(name: string): ProcessStat[] {
   try {
     const text = readFileSync(`/proc/${name}/stat`, "utf8");
-    // The name of the program is in brackets and may contain spaces.
+    // The name of the program is in parentheses and may contain spaces.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    // The fields 14 to 17 of proc(5): in user and in system mode, and those of ended children.
+    // Fields 14 to 17 of proc(5): times in user and in system mode, and those of ended children.
     const times = fields.slice(11, 15).map(Number);
     const ticks = times.reduce((sum, time) => sum + time, 0);
     return [{ pid: Number(name), parent: Number(fields[1]), ticks }];

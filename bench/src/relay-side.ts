@@ -19,31 +19,31 @@ export interface RelaySide {
   readonly agents: EnrolledAgents;
   /** Runs one delegation: submit, execute, deliver, settle. */
   readonly delegateOnce: () => Promise<void>;
-  /** Submits one paid task of the worker and leaves it open. */
+  /** Submits one paid task for the worker and leaves it open. */
   readonly submitPaid: () => Promise<OpenTask>;
   /** Delivers the receipt of a task and returns it. */
   readonly deliver: (task: OpenTask) => Promise<Delegation["receipt"]>;
-  /** Runs one delegation and returns its receipt and the milliseconds of its submission. */
+  /** Runs one delegation and returns its receipt and the duration of its submission in ms. */
   readonly delegate: () => Promise<Delegation>;
-  /** Submits one task for which the relay ranks the agents with the capability, and cancels it. */
+  /** Submits one task for which the relay ranks the agents with the capability, then cancels it. */
   readonly submitScored: () => Promise<void>;
-  /** Submits such a task and leaves it open; at most 1,000 times for each asking agent, by default the paying one. */
+  /** Submits such a task and leaves it open; at most 1,000 times per asker, by default the paying agent. */
   readonly submitOpenScored: (asker?: TestAgent) => Promise<void>;
-  /** Queries the best ten candidates once, by default as the paying agent. */
+  /** Queries the ten best candidates once, by default as the paying agent. */
   readonly queryMarket: (asker?: TestAgent) => Promise<void>;
   /** Reads the payer's balance once. */
   readonly readBalance: () => Promise<void>;
   close(): Promise<void>;
 }
 
-/** A submitted task, as its receipt names it. */
+/** A submitted task, with the members that its receipt contains. */
 export interface OpenTask {
   readonly task_id: string;
   readonly prompt: string;
   readonly submitted_at: number;
 }
 
-/** A delivered receipt, and how long the submission of its task took. */
+/** A delivered receipt, and the duration of its task's submission. */
 export interface Delegation {
   readonly receipt: ReturnType<typeof createReceipt>;
   readonly submitMs: number;
@@ -56,7 +56,7 @@ interface EnrolledAgents {
 
 export const RELAY_SCRIPT = new URL("../../apps/relay/src/main.ts", import.meta.url).href;
 
-/** Completes the smallest configuration of a relay on a free port. */
+/** Adds the given variables to the smallest configuration of a relay on a free port. */
 export function getRelayEnv(env: Record<string, string>): Record<string, string> {
   return {
     AGENT_API_TOKEN: MASTER_TOKEN,
@@ -71,11 +71,11 @@ export function getRelayEnv(env: Record<string, string>): Record<string, string>
 
 interface StartOptions {
   readonly script?: string | undefined;
-  /** Those of another process of the same relay. */
+  /** The agents of another process of the same relay. */
   readonly enrolled?: EnrolledAgents | undefined;
-  /** True for a relay whose errors are part of the measurement. */
+  /** Whether errors of the relay are part of the measurement and so are not shown. */
   readonly isQuiet?: boolean;
-  /** The program that runs the relay, with arguments. */
+  /** The program that runs the relay, with its arguments. */
   readonly launcher?: readonly string[];
 }
 
@@ -137,7 +137,7 @@ export async function startRelay(
       const token = await getSubmitterToken();
       const answer = await post(path, scoredTask, token);
       const { task_id } = JSON.parse(answer) as { task_id: string };
-      // Cancelled at once, because the number of open tasks of one submitter is limited.
+      // Cancelled at once, because the number of a submitter's open tasks is limited.
       await post(`${path}/${task_id}/cancel`, "{}", token);
     },
     async readBalance() {
@@ -167,7 +167,7 @@ export function createTokenCache(make: () => Promise<string>): () => Promise<str
   };
 }
 
-/** Keeps a token for each agent. */
+/** Caches a token for each agent. */
 function createTokenCaches(
   make: (agent: TestAgent) => Promise<string>,
 ): (agent: TestAgent) => Promise<string> {

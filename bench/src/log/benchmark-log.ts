@@ -12,7 +12,7 @@ import {
   measureSubmissions,
 } from "./measure-log-load.ts";
 
-/** Measures what the transparency log costs a relay, and a log of a million entries. */
+/** Measures the cost of the transparency log for a relay, and a log of a million entries. */
 export async function benchmarkLog(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   let count = 0;

@@ -17,7 +17,7 @@ interface Costs {
   readonly bytes: number;
 }
 
-/** Fills the log of a file with a million entries and returns the figures of its parts. */
+/** Fills the log in a file with a million entries and returns the figures of its parts. */
 export async function measureLogFile(path: string): Promise<Figure[]> {
   const child = spawn(process.execPath, ["--conditions=agent-source", SCRIPT], {
     env: getRelayEnv({ AGENT_DB_PATH: path }),

@@ -3,7 +3,7 @@ import { computeMedian, computePercentile99, type Figure } from "../figures.ts";
 import { measureRate, runTimes, WARM_UP_SECONDS } from "../load.ts";
 import { startRelay, type RelaySide } from "../relay-side.ts";
 
-/** Of two processes of the same code one may be a tenth faster for as long as it runs. */
+/** Several pairs are needed, because one process may stay a tenth faster than another with the same code. */
 const PAIRS = 3;
 const ROUNDS_PER_PAIR = 3;
 const SECONDS = 3;
@@ -12,7 +12,7 @@ const DELEGATIONS = 1_500;
 const SAMPLES = 100;
 const POLL_MS = 5;
 
-/** Measures what the log costs delegations in memory, as the relay's processor time. */
+/** Measures the cost of the log for delegations in memory, in the relay's processor time. */
 export async function measureLogCpu(): Promise<Figure> {
   const ratios = await compareSides(
     () => [{}, { AGENT_LOG: "false" }],
@@ -27,7 +27,7 @@ export async function measureLogCpu(): Promise<Figure> {
   return { name, value, floor: 1.12, goal: 1.05, bound: "max", rounds: ratios };
 }
 
-/** Measures what the log costs deliveries on disk. */
+/** Measures the cost of the log for deliveries on disk. */
 export async function measureLogRate(createPath: () => string): Promise<Figure> {
   const ratios = await compareSides(
     () => [{ AGENT_DB_PATH: createPath() }, { AGENT_DB_PATH: createPath(), AGENT_LOG: "false" }],
@@ -37,7 +37,7 @@ export async function measureLogRate(createPath: () => string): Promise<Figure> 
   return { name, value: computeMedian(ratios), floor: 0.92, goal: 0.97, rounds: ratios };
 }
 
-/** Measures whether submissions wait for the job that signs heads. */
+/** Measures whether the job that signs heads delays submissions. */
 export async function measureSubmissions(createPath: () => string): Promise<Figure> {
   const ratios = await compareSides(
     () => [
@@ -57,7 +57,7 @@ export async function measureSubmissions(createPath: () => string): Promise<Figu
   return { name, value: computeMedian(ratios), floor: 1.1, bound: "max", rounds: ratios };
 }
 
-/** Measures how long after its commit an entry is under a signed head, while the relay is loaded. */
+/** Measures the time from an entry's commit until a signed head covers it, while the relay is loaded. */
 export async function measureIntegration(createPath: () => string): Promise<Figure> {
   const side = await startRelay({ AGENT_DB_PATH: createPath() }, 1);
   const times: number[] = [];
@@ -85,7 +85,7 @@ export async function measureIntegration(createPath: () => string): Promise<Figu
   };
 }
 
-/** Delivers receipts one after another and collects the milliseconds until each is under a head. */
+/** Delivers receipts one after another and collects the milliseconds until a head covers each. */
 async function sampleIntegration(side: RelaySide, times: number[]): Promise<void> {
   while (times.length < SAMPLES) {
     const { receipt } = await side.delegate();
@@ -125,7 +125,7 @@ async function compareSides(
   return ratios;
 }
 
-/** Measures two relays in turn; each goes first in every other round. */
+/** Measures two relays in alternation; which one goes first alternates between rounds. */
 async function comparePair(
   side: RelaySide,
   other: RelaySide,

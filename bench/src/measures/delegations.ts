@@ -10,10 +10,10 @@ import { measureVerifySeconds } from "./verify-cost.ts";
 const ROUNDS = 9;
 const SECONDS = 3;
 
-/** A load runs this long before it is measured, because it starts slower after another one. */
+/** A load runs this long before it is measured, because it is slower at first when another one ran before. */
 const LEAD_IN_SECONDS = 0.5;
 
-/** Few clients are the common case, and they share a commit among fewer tasks. */
+/** A small number of clients is the common case, in which fewer tasks share a commit. */
 const IN_FLIGHT_COUNTS = [64, 16];
 
 type Work = () => Promise<void>;
@@ -25,7 +25,7 @@ interface Sides {
   readonly postOnce: Work;
 }
 
-/** Measures delegations per second and bare posts per second, taking turns in one run. */
+/** Measures delegations per second and bare posts per second, in alternation within one run. */
 export async function benchmarkDelegations(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const bare = await startChild("./bare-server.ts", {});
@@ -48,15 +48,15 @@ export async function benchmarkDelegations(): Promise<void> {
   }
 }
 
-/** Rates in calls a second, and processor seconds. */
+/** Rates in calls per second, and processor times in seconds. */
 interface Round {
   readonly bare: number;
   readonly paid: number;
   readonly free: number;
   readonly disk: number;
-  /** The processor time of the relay for a paid delegation. */
+  /** The relay's processor time per paid delegation. */
   readonly cpu: number;
-  /** The processor time of one verification. */
+  /** The processor time per verification. */
   readonly verify: number;
 }
 
@@ -72,7 +72,7 @@ async function measureSides(sides: Sides, inFlight: number): Promise<Figure[]> {
       `free ${median("free").toFixed(0)}, paid on disk ${median("disk").toFixed(0)}; ` +
       `CPU per paid delegation ${microseconds("cpu")} us, per verify ${microseconds("verify")} us`,
   );
-  // Both sides of a ratio are of one round, because the speed of a shared machine drifts.
+  // Both sides of a ratio come from the same round, because the speed of a shared machine changes.
   const compare = (name: string, [upper, lower]: readonly [Measured, Measured]) => {
     const ratios = rounds.map((round) => round[upper] / round[lower]);
     return {
@@ -102,7 +102,7 @@ async function measureSides(sides: Sides, inFlight: number): Promise<Figure[]> {
   ];
 }
 
-/** Measures all sides in turn, in the other order in every other round. */
+/** Measures all sides one after another, in reverse order in every other round. */
 async function measureRound(
   { paid, free, disk, postOnce }: Sides,
   inFlight: number,

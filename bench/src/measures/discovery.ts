@@ -63,7 +63,7 @@ export async function benchmarkDiscovery(): Promise<void> {
   }
 }
 
-/** Copies the one agent with a listing; only the first 1,000 copies offer the same capability. */
+/** Copies the only agent with a listing; only the first 1,000 copies offer the same capability. */
 function multiplyAgents(path: string, count: number): void {
   const db = new Sqlite(path);
   // The copies are discarded afterwards, so they need not reach the disk.
@@ -71,7 +71,7 @@ function multiplyAgents(path: string, count: number): void {
   db.pragma("cache_size = -1000000");
   const listed = db.prepare("select agent_id from listings").pluck().get() as string;
   const where = `agent_id = '${listed}'`;
-  // Spread over all ids, so that neighbouring agents offer different capabilities.
+  // Spread across all ids, so that neighbouring agents offer different capabilities.
   const agent_id =
     "printf('%08x-0000-7000-8000-%012x', n.value * 2654435761 % 4294967296, n.value)";
   const capability = `iif(n.value < ${SMALL_COUNT}, t.capability, 'c' || n.value % 1000)`;

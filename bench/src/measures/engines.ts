@@ -14,7 +14,7 @@ const SECONDS = 3;
 interface EngineFigures {
   /** Paid delegations per second. */
   readonly rates: number[];
-  /** CPU of the relay and of the server per paid delegation, in microseconds. */
+  /** Processor time of the relay and of the server per paid delegation, in microseconds. */
   readonly relayCpu: number[];
   readonly serverCpu: number[];
 }
@@ -27,8 +27,8 @@ interface MeasuredEngine extends EngineFigures {
 }
 
 /**
- * Measures paid delegations of a relay on PostgreSQL beside one on a SQLite file, taking turns in one
- * run. Both synchronise each commit, so the ratio depends on the disk.
+ * Compares paid delegations of a relay on PostgreSQL with one on a SQLite file, in alternation within one run.
+ * Both synchronise each commit, so the ratio depends on the disk.
  */
 export async function benchmarkEngines(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
@@ -44,7 +44,7 @@ export async function benchmarkEngines(): Promise<void> {
     for (const { side } of engines)
       await measureRate(WARM_UP_SECONDS, side.delegateOnce, MANY_IN_FLIGHT);
     for (let round = 0; round < ROUNDS; round += 1) {
-      // Alternating which one is first, so that neither always follows the other.
+      // The order alternates, so that neither engine always runs second.
       for (const engine of round % 2 === 0 ? engines : engines.toReversed()) {
         await measureRound(engine);
       }

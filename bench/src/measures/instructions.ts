@@ -10,20 +10,20 @@ const ROUNDS = 4;
 const COUNTED = 200;
 const IN_FLIGHT = 16;
 
-/** The parts of a relay, by the files that contain their instructions. */
+/** The parts of a relay, identified by the files that contain their instructions. */
 const PARTS = [
   ["Node.js", /\/node$/],
   ["SQLite and its binding", /\.node$/],
   ["libc", /\/libc\.so/],
-  // It is in no file.
+  // Compiled code belongs to no file.
   ["compiled JavaScript", /^\?+$/],
 ] as const;
 
 /**
- * Counts the processor instructions of a paid delegation in memory with valgrind (Debian's package
- * `valgrind`), which takes eight minutes. Other work on the machine does not change them, so they show
- * differences that times do not. Work that is done at intervals counts more than under load, because a relay
- * does about 12 delegations a second there.
+ * Counts the processor instructions of a paid delegation in memory with valgrind (Debian's package `valgrind`),
+ * which takes eight minutes. They do not depend on other load, so they show differences that times do not.
+ * Periodic work counts for more than under load, because under valgrind a relay does about 12 delegations a
+ * second.
  */
 export async function countInstructions(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
@@ -33,11 +33,11 @@ export async function countInstructions(): Promise<void> {
     launcher: [
       "valgrind",
       "--tool=callgrind",
-      // Compiled JavaScript is written again where other code was.
+      // Compiled JavaScript is written to memory that contained other code before.
       "--smc-check=all-non-file",
       `--callgrind-out-file=${output}`,
       process.execPath,
-      // Compiling in the background would add another number each time.
+      // Compiling in the background would add a different number each time.
       "--single-threaded",
     ],
   });
@@ -60,10 +60,10 @@ export async function countInstructions(): Promise<void> {
   }
 }
 
-/** The instructions of each file, without those of the functions it calls. */
+/** The instructions of each file, without those of the functions that it calls. */
 type Counts = ReadonlyMap<string, number>;
 
-/** Prints the least of the rounds, because code is compiled in some of them. */
+/** Prints the smallest number of the rounds, because code is compiled during some of them. */
 function printCounts(rounds: readonly Counts[]): void {
   const print = (part: string, files: RegExp) => {
     const sums = rounds.map((counts) =>
@@ -78,7 +78,7 @@ function printCounts(rounds: readonly Counts[]): void {
   for (const [part, files] of PARTS) print(`  ${part}`, files);
 }
 
-/** Sums the instructions of each file in a dump of callgrind. */
+/** Sums the instructions of each file in a callgrind dump. */
 function countByFile(dump: string): Counts {
   const names = new Map<string, string>();
   const counts = new Map<string, number>();

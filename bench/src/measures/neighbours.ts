@@ -19,12 +19,12 @@ import { openSession, OWNER_TOKEN } from "./sessions.ts";
 const ROUNDS = 5;
 const SECONDS = 3;
 const PAUSE_MS = 5;
-/** The growth of memory that docs/deployment.md names. */
+/** The growth of memory that docs/deployment.md states. */
 const MAX_GROWTH_MIB = 256;
 
 const MISBEHAVIOURS = new URL("../misbehaviours.ts", import.meta.url);
 
-/** A case: what the bad neighbour does until it is stopped, and what the honest client does. */
+/** A case: the bad neighbour's behaviour until it is stopped, and the honest client's work. */
 interface NeighbourCase {
   readonly name: MisbehaviourName;
   readonly child: Child;
@@ -33,8 +33,8 @@ interface NeighbourCase {
 }
 
 /**
- * Measures what a bad neighbour costs an honest client and the memory of the server, with and without
- * it in the same run.
+ * Measures the effect of a bad neighbour on an honest client and on the server's memory, with and without the
+ * neighbour in the same run.
  */
 export async function benchmarkNeighbours(): Promise<void> {
   const figures: Figure[] = [];
@@ -75,7 +75,7 @@ async function createWebhookClient(child: Child, receiver: Receiver): Promise<()
   };
 }
 
-/** Arguments that are costly to check, against the tools of an agent server. */
+/** Sends the tools of an agent server arguments that are costly to check. */
 async function measureAgentServer(): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const modules = ["../tools/echo-tool.ts", "../tools/bad-tool.ts"].map((name) =>
@@ -103,7 +103,7 @@ async function measureAgentServer(): Promise<Figure[]> {
   }
 }
 
-/** Runs the honest client alone and beside the bad neighbour, taking turns. */
+/** Runs the honest client alone and beside the bad neighbour, in alternation. */
 async function measureCase(measured: NeighbourCase): Promise<Figure[]> {
   const { name, child, honest } = measured;
   await measureTimes(honest, 1);
@@ -142,14 +142,14 @@ async function measureCase(measured: NeighbourCase): Promise<Figure[]> {
   ];
 }
 
-/** The p99 of the honest client in ms, and the memory of the server beside the bad neighbour. */
+/** The honest client's p99 in ms, alone and beside the bad neighbour, and the server's peak memory beside it. */
 interface Round {
   readonly alone: number;
   readonly beside: number;
   readonly peakMiB: number;
 }
 
-/** Runs the honest client while the bad neighbour is there. */
+/** Runs the honest client while the bad neighbour is active. */
 async function measureBeside({
   name,
   child,
@@ -168,7 +168,7 @@ async function measureBeside({
   return { beside, peakMiB };
 }
 
-/** Runs the honest client for a while, now and then, and returns the time of each run in ms. */
+/** Runs the honest client for some time with pauses, and returns the duration of each call in ms. */
 async function measureTimes(work: () => Promise<void>, seconds: number): Promise<number[]> {
   const end = performance.now() + seconds * 1_000;
   const times: number[] = [];

@@ -10,7 +10,7 @@ import { enrollPayers, startRelay, type RelaySide } from "../relay-side.ts";
 
 const ROUNDS = 5;
 const EDGES_PER_AGENT = 10;
-/** More than the relay keeps routes for, so that it finds those of each one anew. */
+/** More agents than the relay caches routes for, so that it must find the routes of each again. */
 const ASKERS = 24;
 const STOP_LIMITS = { floor: 20, goal: 5 };
 const STOPS_SCRIPT = new URL("../report-stops.ts", import.meta.url).href;
@@ -27,9 +27,9 @@ const sizes: readonly Size[] = [
 ];
 
 /**
- * Measures the CPU that a started relay uses for a scored submission and for a market query, of an agent that
- * asks repeatedly and of agents that ask in turn, and the longest stop of its event loop during one of them.
- * `script` starts another version.
+ * Measures the CPU that a started relay uses per scored submission and per market query, both for one agent
+ * that asks repeatedly and for agents that ask in turn, and the longest pause of its event loop during one
+ * request. `script` starts another version.
  */
 export async function benchmarkRankedRequests(script?: string): Promise<void> {
   for (const size of sizes) printFigures(await measure(size, script));
@@ -100,7 +100,7 @@ async function readLongestStop({ child }: RelaySide, file: string): Promise<numb
   }
 }
 
-/** Copies the worker, with different prices, and gives each copy and the paying agents trust in others. */
+/** Copies the worker with different prices, and gives each copy and each paying agent trust in others. */
 function multiplyWorkers(
   path: string,
   { submitter, worker, askers }: RelaySide["agents"] & { readonly askers: readonly TestAgent[] },

@@ -7,7 +7,7 @@ import { benchmarkRankedRequests } from "./ranked-requests.ts";
 const ROUNDS = 7;
 const EDGES_PER_AGENT = 10;
 
-/** Measures the ranking of many agents as a submission does it, alone and by a started relay. */
+/** Measures the ranking of many agents as in a submission, both alone and in a started relay. */
 export async function benchmarkRanking(): Promise<void> {
   printFigures([
     measure(10_000, { floor: 12, goal: 5 }),

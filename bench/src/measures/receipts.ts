@@ -7,7 +7,7 @@ import { computeMedian, printFigures } from "../figures.ts";
 const ROUNDS = 9;
 const REPEATS = 1_500;
 
-/** Measures a whole receipt check and the raw signature check inside it, taking turns. */
+/** Measures a full receipt check and its raw signature check, in alternation. */
 export function benchmarkReceipts(): void {
   const world = {
     now: Date.now,

@@ -14,15 +14,15 @@ export const OWNER_TOKEN = "bench-token-of-the-owner-0123456789";
 export interface SessionSide {
   /** Calls a tool and returns the answer's text. */
   readonly call: (name: string, args: object) => Promise<string>;
-  /** The same with the JSON text of the arguments, for a caller that sends them again and again. */
+  /** The same with the arguments as JSON text, for a caller that sends them repeatedly. */
   readonly callWithText: (name: string, argsText: string) => Promise<string>;
   readonly callOnce: () => Promise<void>;
-  /** Leaves the server running for its other sessions. */
+  /** Closes the session, but leaves the server running for others. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens an MCP session of the stateful protocol, over the same persistent connections as the bare
+ * Opens an MCP session of the stateful protocol, over the same kind of persistent connections as the bare
  * posts.
  */
 export async function openSession({ url }: Pick<Child, "url">, path: string): Promise<SessionSide> {
@@ -74,7 +74,7 @@ export async function openSession({ url }: Pick<Child, "url">, path: string): Pr
   };
 }
 
-/** Measures tool calls per second in a session, in the bare MCP server and as bare posts. */
+/** Measures tool calls per second in a session and in the bare MCP server, and bare posts per second. */
 export async function benchmarkSessions(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const bare = await startChild("./bare-server.ts", {});

@@ -8,7 +8,7 @@ import { startRelay } from "../relay-side.ts";
 
 const STORED_TASK_COUNT = 1_000_000;
 
-/** Measures the time from the start of a relay's process until it is ready, with many tasks and with none. */
+/** Measures the time from a relay's start until it is ready, with many tasks and with none. */
 export async function benchmarkStart(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const [full, empty] = [join(folder, "full.db"), join(folder, "empty.db")];
@@ -43,7 +43,7 @@ export async function benchmarkStart(): Promise<void> {
   }
 }
 
-/** Creates a database with one finished task, which costs nothing. */
+/** Creates a database with one finished free task. */
 async function createDatabase(path: string): Promise<void> {
   const relay = await startRelay({ AGENT_DB_PATH: path }, 0);
   await relay.delegateOnce();

@@ -11,8 +11,8 @@ const SECONDS = 3;
 const STORED_TASK_COUNT = 1_000_000;
 
 /**
- * Measures delegations per second on a database with many finished tasks of the same agents and on
- * one without.
+ * Measures delegations per second on a database with many finished tasks of the same agents, and on one
+ * without.
  */
 export async function benchmarkStoredTasks(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));

@@ -7,7 +7,7 @@ import { WITHOUT_FEES } from "../trust-attack/simulated-market.ts";
 import { computeMedian, printFigures, type Figure } from "../figures.ts";
 
 const DEFAULTS: TrustThresholds = { verified: 50_000, trusted: 500_000 };
-/** For a market in which a task costs a cent. */
+/** Thresholds for a market in which a task costs a cent. */
 const SMALL: TrustThresholds = { verified: 500, trusted: 5_000 };
 
 const USUAL: HonestMarketOptions = {
@@ -22,7 +22,7 @@ const RANKINGS_PER_ROUND = 20;
 
 const CENTS: HonestMarketOptions = { ...USUAL, prices: [0.01, 0.01] };
 
-/** Measures what faking a reputation costs, and what the rule changes for honest agents. */
+/** Measures the cost of faking a reputation, and the rule's effect on honest agents. */
 export function benchmarkTrustAttack(): void {
   const costs = Object.entries(trustAttacks).map(
     ([name, attack]) => [name, findCheapestAttack(attack, USUAL)] as const,
@@ -50,7 +50,7 @@ export function benchmarkTrustAttack(): void {
       goal: 1,
       bound: "max",
     },
-    // Printed, not demanded: there the default thresholds are too high for some or all agents.
+    // Printed without a requirement, because the default thresholds are too high here for some or all agents.
     {
       name: "the same where each agent has one price from 0.01 to 5",
       ...atLeast(correlate({ ...USUAL, onePricePerAgent: true }), 0),
@@ -63,7 +63,7 @@ export function benchmarkTrustAttack(): void {
   printFigures(figures);
 }
 
-/** Compares the ranking of honest agents for a stranger with that of the rule without fees. */
+/** Compares a stranger's ranking of honest agents with the ranking by the rule without fees. */
 function correlate(options: HonestMarketOptions): number {
   const [before, after] = [WITHOUT_FEES, options.thresholds].map((thresholds) =>
     buildHonestMarket({ ...options, thresholds }).rankFor("stranger"),
@@ -71,7 +71,7 @@ function correlate(options: HonestMarketOptions): number {
   return computeRankCorrelation(before ?? [], after ?? []);
 }
 
-/** Compares the processor time of rankings, which take turns. Returns the median of the ratios. */
+/** Compares the processor time of rankings with and without fees, in alternation. Returns the median ratio. */
 function compareCost(options: HonestMarketOptions): number {
   const markets = [options.thresholds, WITHOUT_FEES].map((thresholds) =>
     buildHonestMarket({ ...options, thresholds }),
@@ -93,7 +93,7 @@ function atLeast(value: number, floor: number): Pick<Figure, "value" | "floor" |
   return { value, floor, goal: floor };
 }
 
-/** Formats the table that docs/trust.md shows. */
+/** Formats the table that docs/trust.md contains. */
 function formatCosts(costs: readonly (readonly [string, AttackCost])[]): string {
   const cells = ["verified", "trusted", "first for a stranger", "first for an asker"];
   const rows = costs.map(([name, cost]) => [

@@ -5,9 +5,8 @@ import { isMainThread, parentPort, Worker } from "node:worker_threads";
 const REPEATS = 2_000;
 
 /**
- * Returns the processor seconds of one native Ed25519 verification of 1.5 KB, the unit of costs.
- * All cores verify at once, because a core is slower while its neighbour works, as it does under
- * load.
+ * Returns the processor seconds of one native Ed25519 verification of 1.5 KB, the unit of costs. All cores
+ * verify at the same time, because a core is slower while the others are busy, as they are under load.
  */
 export async function measureVerifySeconds(): Promise<number> {
   const costs = await Promise.all(Array.from({ length: availableParallelism() }, measureOnThread));

@@ -13,10 +13,10 @@ import { startStatementProxy } from "./statement-proxy.ts";
 import { measureStatements } from "./statements.ts";
 
 const OFFERS = 100;
-/** Without notifications each takes up to a second. */
+/** Fewer offers, because without notifications each takes up to a second. */
 const OFFERS_BY_LOOKS = 20;
 
-/** Starts a process of a relay, which ends with its measurement. */
+/** Starts a process of a relay, which ends with the measurement. */
 type Start = (
   env: Record<string, string>,
   options?: Parameters<typeof startRelay>[2],
@@ -25,13 +25,13 @@ type Start = (
 interface Measurement {
   readonly server: PostgresServer;
   readonly start: Start;
-  /** Runs something once the processes that are started later have ended. */
+  /** Calls a function at the end, after the processes that were started later have ended. */
   readonly atEnd: (close: () => Promise<void> | void) => void;
 }
 
 /**
- * Measures processes on one PostgreSQL server: their rates, their delays, and what a kill costs. Each
- * measurement has processes of its own, which are gone before the next one begins.
+ * Measures the processes of a relay on one PostgreSQL server: their rates, their delays, and the cost of a
+ * kill. Each measurement has its own processes, which end before the next one begins.
  */
 export async function benchmarkScaleOut(): Promise<void> {
   const server = await startPostgres({ durable: true });
@@ -71,7 +71,7 @@ async function withProcesses(
   }
 }
 
-/** Measures two processes beside one, and two with one payer, taking turns in one run. */
+/** Compares two processes with one, and with two that share one payer, in alternation within one run. */
 async function measureProcesses({ server, start }: Measurement): Promise<Figure[]> {
   const create = async (name: string) => ({
     AGENT_DATABASE_URL: await createDatabase(server.url, name),

@@ -5,7 +5,7 @@ import type { RelaySide } from "../relay-side.ts";
 const ROUNDS = 5;
 const SECONDS = 4;
 
-/** Half the paid delegations a second that an engine can do. */
+/** Half of the paid delegations per second that an engine can sustain. */
 interface HalfLoad {
   readonly side: RelaySide;
   readonly rate: number;
@@ -14,8 +14,8 @@ interface HalfLoad {
 }
 
 /**
- * Compares the time of a submission on both engines, each at half of what it can do. The load is open: a
- * delegation begins when it is due, so a relay that falls behind is not spared.
+ * Compares the duration of a submission on both engines, each at half of its maximum rate. The load is open:
+ * delegations begin at fixed times, so a relay that falls behind gets no relief.
  */
 export async function measureHalfLoad(file: RelaySide, postgres: RelaySide): Promise<Figure> {
   const loads = [await findHalfLoad(file), await findHalfLoad(postgres)] as const;
@@ -48,7 +48,7 @@ async function findHalfLoad(side: RelaySide): Promise<HalfLoad> {
   return { side, rate: greatest / 2, delays: [] };
 }
 
-/** Returns the ms from when each submission was due until its answer. */
+/** Returns the ms from the scheduled time of each submission until its answer. */
 async function delegateAtRate({ side, rate }: HalfLoad): Promise<number[]> {
   const delays: number[] = [];
   const running: Promise<unknown>[] = [];

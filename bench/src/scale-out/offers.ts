@@ -2,7 +2,7 @@ import { connectDevice } from "@agent/testkit";
 import { computePercentile99, type Figure } from "../figures.ts";
 import type { RelaySide } from "../relay-side.ts";
 
-/** Submits tasks at the first process, one after another, for a device at the second; ms until each is offered. */
+/** Submits tasks at the first process, one after another, to a device at the second; returns the ms to each offer. */
 export async function measureOffers(
   [submitting, offering]: readonly [RelaySide, RelaySide],
   count: number,
@@ -31,7 +31,7 @@ export async function measureOffers(
   } finally {
     socket.close();
   }
-  // The first one may come before the first process knows the device.
+  // The first offer may come before the first process knows the device.
   return delays.slice(1);
 }
 

@@ -6,8 +6,8 @@ const KILLS = 3;
 const OPEN_TASKS = 50;
 
 /**
- * Kills the process that has the socket of a device and has offered tasks to it, and measures the seconds until
- * all are offered by the other process, to which the device reconnects.
+ * Kills the process that holds a device's socket and has offered it tasks, and measures the seconds until the
+ * other process, to which the device reconnects, has offered all of them again.
  */
 export async function measureProcessKill(
   start: (agents?: RelaySide["agents"]) => Promise<RelaySide>,
@@ -33,7 +33,7 @@ export async function measureProcessKill(
 async function killOnce(doomed: RelaySide, survivor: RelaySide): Promise<number> {
   let urls = [doomed.child.url];
   const balancer = await startBalancer(() => urls);
-  /** The tasks that the socket of now was offered. */
+  /** The tasks that were offered on the current socket. */
   const offered = new Set<string>();
   let awaited: { readonly count: number; readonly resolve: () => void } | undefined;
   const waitFor = (count: number) => new Promise<void>((resolve) => (awaited = { count, resolve }));
@@ -57,7 +57,7 @@ async function killOnce(doomed: RelaySide, survivor: RelaySide): Promise<number>
     await doomed.child.kill();
     await again;
     const seconds = (performance.now() - began) / 1_000;
-    // So that the next kill finds only its own.
+    // The next kill must find only its own tasks.
     await Promise.all(tasks.map(survivor.deliver));
     return seconds;
   } finally {

@@ -7,11 +7,11 @@ import type { RelaySide } from "../relay-side.ts";
 const ROUNDS = 5;
 const SECONDS = 3;
 
-/** Processes of one relay, which are driven together. */
+/** Processes of one relay that are loaded together. */
 export interface Group {
   readonly sides: readonly [RelaySide, ...RelaySide[]];
   readonly rates: number[];
-  /** CPU of the processes and of the server per paid delegation, in microseconds. */
+  /** Processor time of the processes and of the server per paid delegation, in microseconds. */
   readonly relayCpu: number[];
   readonly serverCpu: number[];
 }
@@ -22,7 +22,7 @@ export function createGroup(...sides: Group["sides"]): Group {
 
 export type Groups = Readonly<Record<"one" | "two" | "samePayer", Group>>;
 
-/** Drives the groups in turn, so that other load of the machine meets all. */
+/** Loads the groups in turn, so that other load on the machine affects all of them. */
 export async function measureRates(byName: Groups, serverPid: number): Promise<void> {
   const groups = Object.values(byName);
   for (const { sides } of groups) await drive(sides, WARM_UP_SECONDS);
@@ -33,7 +33,7 @@ export async function measureRates(byName: Groups, serverPid: number): Promise<v
   }
 }
 
-/** Runs delegations at all processes at once and returns their number per second. */
+/** Runs delegations at all processes at once, and returns the total per second. */
 async function drive(sides: Group["sides"], seconds: number): Promise<number> {
   const inFlight = MANY_IN_FLIGHT / sides.length;
   const rates = await Promise.all(
@@ -69,7 +69,7 @@ export function printRates({ one, two, samePayer }: Groups): void {
   }
 }
 
-/** The floors of rates hold where the processes, the server and the driver have cores of their own. */
+/** The floors of the rates only apply if the processes, the server and the driver have a core each. */
 export function listRatios({ one, two, samePayer }: Groups): Figure[] {
   const ratio = (over: readonly number[], under: readonly number[]) => {
     const rounds = over.map((value, at) => value / (under[at] ?? 0));

@@ -7,13 +7,13 @@ const KILLS = 3;
 const PAUSE_MS = 10;
 
 /**
- * Kills a process of the server, which then ends all connections and recovers from its log, and measures
- * the seconds from its first answer until the relay accepts a task again.
+ * Kills a backend process of the server, which then closes all connections and recovers from its log, and
+ * measures the seconds from the server's first answer until the relay accepts a task again.
  */
 export async function measureServerKill(side: RelaySide, url: string): Promise<Figure> {
   const took: number[] = [];
   for (let kill = 0; kill < KILLS; kill += 1) {
-    // The server must recover these, which were stored since its last checkpoint.
+    // Delegations since the last checkpoint, which the server must recover.
     await Promise.all(Array.from({ length: DEFAULT_IN_FLIGHT }, side.delegateOnce));
     const query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'agent-relay' LIMIT 1";
     const [row] = await runStatement(url, query);
@@ -37,7 +37,7 @@ export async function measureServerKill(side: RelaySide, url: string): Promise<F
   };
 }
 
-/** Repeats what fails, and returns when it succeeded. */
+/** Repeats an attempt until it succeeds, and returns that time. */
 async function waitUntil(attempt: () => Promise<unknown>): Promise<number> {
   for (;;) {
     try {

@@ -6,7 +6,7 @@ export interface StatementProxy extends TcpProxy {
   countStatements(): number;
 }
 
-/** The messages that run a statement: Query and Execute. */
+/** The messages that execute a statement: Query and Execute. */
 const RUNNING = new Set(["Q".charCodeAt(0), "E".charCodeAt(0)]);
 const LENGTH_BYTES = 4;
 
@@ -20,10 +20,10 @@ export async function startStatementProxy(serverUrl: string): Promise<StatementP
   return { ...proxy, countStatements: () => statements };
 }
 
-/** Returns a function that counts the statements in the next bytes of one connection. */
+/** Returns a function that counts the statements in successive bytes of one connection. */
 function createCounter(): (bytes: Buffer) => number {
   let rest = Buffer.alloc(0);
-  // The first message of a connection has no type.
+  // The first message of a connection has no type byte.
   let typeBytes = 0;
   return (bytes) => {
     rest = Buffer.concat([rest, bytes]);

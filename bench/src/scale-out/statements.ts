@@ -5,13 +5,13 @@ import type { StatementProxy } from "./statement-proxy.ts";
 const ROUNDS = 9;
 const IN_A_BATCH = 64;
 
-/** Counts what a relay sends to its database for delegations whose submissions, then results, arrive at once. */
+/** Counts the statements that a relay sends to its database for delegations that arrive at the same time. */
 export async function measureStatements(side: RelaySide, proxy: StatementProxy): Promise<Figure> {
   const delegateAll = async () => {
     const tasks = await Promise.all(Array.from({ length: IN_A_BATCH }, side.submitPaid));
     await Promise.all(tasks.map(side.deliver));
   };
-  // The first use of a token costs more.
+  // The first use of a token costs additional statements.
   await delegateAll();
   const each: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,4 +1,4 @@
-/** The tools module of the agent with a bad neighbour: schemas that hostile arguments make costly. */
+/** The tools of the agent that is attacked: their schemas are costly to check with hostile arguments. */
 const unique = { type: "array", uniqueItems: true };
 
 export const tools = [

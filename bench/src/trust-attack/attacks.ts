@@ -2,10 +2,10 @@ import { getClaimLimit } from "@agent/federation-protocol/discovery";
 import { getTrustScore, type TrustThresholds } from "@agent/routing-semiring";
 import type { SimulatedMarket } from "./simulated-market.ts";
 
-/** The agent that an attack wants to be chosen; its id wins every tie. */
+/** The agent that an attacker wants to be chosen; its id wins every tie. */
 export const FACE = "a-face";
 
-/** Takes one step after another and yields the fees, in micro-units, that it has lost until then. */
+/** Proceeds step by step, and after each step yields the total of lost fees, in micro-units. */
 export type Attack = (
   market: SimulatedMarket,
   price: number,
@@ -14,7 +14,7 @@ export type Attack = (
 
 const LISTING = { price: 1, latencyMs: 1_000 };
 
-/** Four identities pay each other in turn, and the money goes round. */
+/** Four identities pay each other in turn, so that the money circulates. */
 function* ring(market: SimulatedMarket, price: number): Generator<number, void> {
   market.listings.set(FACE, LISTING);
   const members = [FACE, "ring-1", "ring-2", "ring-3"];
@@ -57,7 +57,7 @@ const star = (points: number): Attack =>
     }
   };
 
-/** An agent that has cheated its customers begins again under a new id, with the payers it had. */
+/** An agent that has cheated its customers starts again under a new id, with the same payers. */
 function* whiteWashing(market: SimulatedMarket, price: number): Generator<number, void> {
   for (let task = 0; task < 40; task += 1) {
     market.work(`wash-${task % 2}`, "a-worn", price, "completed");
@@ -71,7 +71,7 @@ function* whiteWashing(market: SimulatedMarket, price: number): Generator<number
   }
 }
 
-/** A history of cheap tasks is used to sell a dear one. */
+/** A history of cheap tasks is used to sell an expensive one. */
 function* cheapThenDear(market: SimulatedMarket): Generator<number, void> {
   market.listings.set(FACE, LISTING);
   let lost = 0;
@@ -84,7 +84,7 @@ function* cheapThenDear(market: SimulatedMarket): Generator<number, void> {
 /** One identity pays without limit. */
 const whale: Attack = star(1);
 
-/** A relay of the attacker's own vouches for its agent, which identities here delegate to. */
+/** The attacker's own relay vouches for its agent, to which identities at this relay delegate. */
 function* federationRing(
   market: SimulatedMarket,
   price: number,

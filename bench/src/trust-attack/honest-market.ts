@@ -6,20 +6,20 @@ export interface HonestMarketOptions {
   readonly agents: number;
   readonly payers: number;
   readonly thresholds: TrustThresholds;
-  /** The lowest and the highest price, in USD; log-uniform between them. */
+  /** The lowest and the highest price, in USD, with a log-uniform distribution between them. */
   readonly prices: readonly [number, number];
-  /** Each agent has one price for all tasks, instead of each task its own. */
+  /** Whether each agent has one price for all tasks; otherwise each task has its own. */
   readonly onePricePerAgent?: boolean;
-  /** All agents have the same listing, so that only their reputation ranks them. */
+  /** Whether all agents have the same listing, so that only their reputations rank them. */
   readonly equalListings?: boolean;
 }
 
 const MIN_TASKS = 5;
 const MAX_TASKS = 200;
-/** A payer divides its tasks among up to so many agents. */
+/** A payer divides its tasks among at most this many agents. */
 const MAX_FAVOURITES = 4;
 
-/** Builds a market with the same seeded histories for the same options, whatever the thresholds. */
+/** Builds a market with histories that depend only on the options other than the thresholds, by a fixed seed. */
 export function buildHonestMarket(options: HonestMarketOptions): SimulatedMarket {
   const { agents, payers, thresholds, prices } = options;
   const { equalListings = false, onePricePerAgent = false } = options;

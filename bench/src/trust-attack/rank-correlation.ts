@@ -1,6 +1,6 @@
 import type { RankedCandidate } from "@agent/routing-semiring";
 
-/** Computes Spearman's correlation of two rankings of the same agents; equal scores share their rank. */
+/** Computes Spearman's correlation of two rankings of the same agents; equal scores share a rank. */
 export function computeRankCorrelation(
   one: readonly RankedCandidate[],
   other: readonly RankedCandidate[],

@@ -4,7 +4,7 @@ import { FACE, type Attack } from "./attacks.ts";
 import { buildHonestMarket, type HonestMarketOptions } from "./honest-market.ts";
 import type { SimulatedMarket } from "./simulated-market.ts";
 
-/** The fees, in USD, that an attack lost until each goal; Infinity for one that it never reached. */
+/** The fees, in USD, that an attack lost before it reached each goal; Infinity for a goal that it never reached. */
 export interface AttackCost {
   readonly verified: number;
   readonly trusted: number;
@@ -15,7 +15,7 @@ export interface AttackCost {
 const ASKER = "asker";
 const STRANGER = "stranger";
 const RECORDS_OF_ASKER = 5;
-/** Prices that attackers choose from; the fee of the first rounds to 0. */
+/** The prices that attackers choose from; the fee on the first one rounds to 0. */
 const PRICES = [0.000001, 0.00001, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 5];
 const MAX_STEPS = 10_000;
 
@@ -60,7 +60,7 @@ function runAttack(attack: Attack, price: number, options: HonestMarketOptions):
   return cost;
 }
 
-/** Everything about the face that ranking depends on. */
+/** Describes everything about the attacker's agent on which the ranking depends. */
 function describeFace(market: SimulatedMarket): {
   readonly key: string;
   readonly level: TrustLevel;
@@ -74,7 +74,7 @@ function describeFace(market: SimulatedMarket): {
   return { key: `${level} ${successes / counted}`, level };
 }
 
-/** The level that discovery shows for the trust of a route. */
+/** Returns the level that discovery shows for the trust of a route. */
 function levelForScore(trust: number): TrustLevel {
   if (trust >= 0.9) return "trusted";
   if (trust >= 0.6) return "verified";

@@ -18,7 +18,7 @@ import {
 
 const FEE_RATE = 0.05;
 
-/** The thresholds under which strangers were shown the level that two payers held. */
+/** With these thresholds, strangers are shown the level that two payers hold, whatever the fees. */
 export const WITHOUT_FEES: TrustThresholds = { verified: 0, trusted: 0 };
 
 export interface SimulatedListing {
@@ -37,7 +37,7 @@ interface History {
   counted: number;
 }
 
-/** The part of a relay that strangers judge agents by, made of the real rules. */
+/** The part of a relay by which strangers rate agents, built from the real rules. */
 export class SimulatedMarket {
   readonly listings = new Map<string, SimulatedListing>();
   readonly remote: Candidate[] = [];
@@ -73,7 +73,7 @@ export class SimulatedMarket {
     return kept;
   }
 
-  /** Returns the level that one agent's record of another has. */
+  /** Returns the level in one agent's record of another. */
   pairLevel(payer: string, worker: string): TrustLevel {
     return this.#pairs.get(worker)?.get(payer)?.record.trust_level ?? "unknown";
   }
@@ -82,7 +82,7 @@ export class SimulatedMarket {
     return this.#histories.get(worker) ?? { successes: 0, counted: 0 };
   }
 
-  /** Returns the level that an asker without a record of the agent is shown. */
+  /** Returns the level that is shown to an asker without a record of the agent. */
   levelOf(worker: string): TrustLevel {
     const held = [...(this.#pairs.get(worker)?.values() ?? [])].map(
       ({ record, feesKept, paidTasks }): PayerRecord => ({
@@ -94,7 +94,7 @@ export class SimulatedMarket {
     return selectDisplayedLevel(null, held, this.#thresholds);
   }
 
-  /** Ranks all agents with a listing for an asker, which may be unknown. */
+  /** Ranks all agents with a listing for an asker, which may be an unknown agent. */
   rankFor(asker: string): RankedCandidate[] {
     const local = Array.from(this.listings, ([id, listing]) =>
       this.#candidateOf(asker, id, listing),
