@@ -32,7 +32,7 @@ const socket = connectSocket({
   },
 });
 
-// The asker gets 10 dollars from the operator and spends some of them.
+// The asker receives 10 dollars from the operator and spends some of them.
 unwrapBody(await operator.deposit({ params: asker, body: { amount: 10 } }));
 const done = await delegate(asker.client, {
   agentId: worker.agentId,

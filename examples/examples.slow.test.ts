@@ -11,7 +11,7 @@ const fromSources = "--conditions=agent-source";
 const compiled = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
 const read = (path: string) => readFileSync(join(here, path), "utf8");
 
-/** Runs an example as a reader would; a refusal is an exit code and not an exception. */
+/** Runs an example as a reader would; a refusal becomes an exit code, not an exception. */
 async function run(file: string, args: readonly string[] = [], env: Record<string, string> = {}) {
   const command = [fromSources, file, ...args];
   try {

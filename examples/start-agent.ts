@@ -1,4 +1,4 @@
-// An agent inside a program of your own. Its settings are the flags and variables of `agent-server --help`.
+// Runs an agent inside your own program. Its settings are the flags and variables of `agent-server --help`.
 import {
   compileTool,
   createSystemRuntime,
