@@ -14,7 +14,7 @@ import { findBinaries, getInstallation, type PostgresBinaries } from "./find-bin
 
 const MAX_STARTS = 5;
 
-/** Fast, and said to be disposable, because a relay refuses a server that can lose its data. */
+/** Fast settings, declared as disposable because otherwise a relay refuses a server that can lose data. */
 const DISPOSABLE = [
   "fsync=off",
   "synchronous_commit=off",
