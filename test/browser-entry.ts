@@ -1,4 +1,4 @@
-// The verifiers of the published packages, as a page would bundle them.
+// The verifiers of the published packages, bundled as a page would bundle them.
 export { verifyCredential } from "@agent/credentials";
 export { verifyReceipt } from "@agent/receipts";
 export { verifyArtifact } from "@agent/verify";

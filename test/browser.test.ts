@@ -23,7 +23,7 @@ const root = new URL("..", import.meta.url).pathname;
 
 const verifiers = { verifyArtifact, verifyCredential, verifyReceipt };
 
-/** One call of a verifier, made in Node.js and in the page. */
+/** One call of a verifier, which is made both in Node.js and in the page. */
 interface Call {
   readonly verifier: keyof typeof verifiers;
   readonly text: string;
@@ -39,7 +39,7 @@ function vectorsOf<T>(name: string, toCall: (vector: Vector) => T): T[] {
   return lines.map((line) => toCall(JSON.parse(line) as Vector));
 }
 
-/** Returns a bundle that verifies, and the same with one letter changed. */
+/** Returns a bundle that verifies, and the same bundle with one letter changed. */
 function createBundles(): string[] {
   const world = { ...createManualClock(), ...createSeededRandom(1) };
   const [agent, relay] = [createTestAgent(world), createTestAgent(world)];

@@ -34,7 +34,7 @@ import {
   verifyInclusion,
 } from "@agent/transparency";
 
-/** A verdict, or a value, of one vector, and the one that the vector states. */
+/** The verdict or value that was found for a vector, and the one that the vector states. */
 export interface VectorResult {
   readonly title: string;
   readonly found: unknown;
@@ -125,7 +125,7 @@ export interface LogVectors {
   };
   readonly checkpoints: readonly {
     readonly note?: string;
-    /** For bytes that are no text. */
+    /** Used for bytes that are not text. */
     readonly note_hex?: string;
     readonly why: string;
     readonly quorum?: number;
@@ -161,7 +161,7 @@ type Refusable = { readonly ok: true } | { readonly ok: false; readonly code: st
 
 const codeOf = (result: Refusable) => (result.ok ? null : result.code);
 
-/** Checks every vector of a transparency log; each result states its section and its place. */
+/** Checks every vector of a transparency log; each result states its section and its position in it. */
 export async function checkLogVectors(vectors: LogVectors): Promise<VectorResult[]> {
   return [
     ...checkKeys(vectors),

@@ -9,7 +9,7 @@ const root = new URL("..", import.meta.url).pathname;
 const document = readFileSync(join(root, "docs/deployment.md"), "utf8");
 const dockerfile = /```dockerfile\n([^]*?)```/.exec(document)?.[1] ?? "";
 
-/** An instruction of the Dockerfile, which the test follows in a folder because it has no container engine. */
+/** An instruction of the Dockerfile, which the test executes in a folder because no container engine is available. */
 interface Step {
   readonly keyword: string;
   readonly rest: string;
@@ -34,7 +34,7 @@ function copySources(to: string): void {
   }
 }
 
-// Packages that the test command has fetched already are read from its cache.
+// Packages that the test command has already fetched are read from its cache.
 const offlineEnv = { ...process.env, npm_config_prefer_offline: "true" };
 
 async function isReady(port: number): Promise<boolean> {
@@ -64,7 +64,7 @@ describe("the Dockerfile of docs/deployment.md", () => {
           place = join(folder, rest);
           mkdirSync(place, { recursive: true });
         }
-        // `COPY --from` needs no step: the second stage runs in the folder that the first deployed to.
+        // `COPY --from` needs no step: the second stage runs in the folder to which the first one deployed.
         if (keyword === "COPY" && rest === ". .") copySources(place);
         if (keyword === "RUN") {
           execFileSync("sh", ["-c", rest], { cwd: place, stdio: "pipe", env: offlineEnv });

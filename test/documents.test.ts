@@ -7,7 +7,7 @@ const documents = globSync(["*.md", "docs/*.md", "packages/*/README.md", "apps/*
   cwd: root,
 });
 
-/** Lists the targets of the relative links of a document and the paths that it names. */
+/** Lists the targets of a document's relative links and the paths that it mentions. */
 function listPaths(document: string): string[] {
   const text = readFileSync(join(root, document), "utf8");
   const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)(#[^)]*)?\)/g)];
@@ -18,7 +18,7 @@ function listPaths(document: string): string[] {
   ];
 }
 
-/** Lists the link fragments of the headings of a document. */
+/** Lists the link fragments of a document's headings. */
 function listFragments(document: string): string[] {
   const headings = readFileSync(join(root, document), "utf8").matchAll(/^#+ (.*)$/gm);
   return [...headings].map(([, heading = ""]) =>
@@ -35,7 +35,7 @@ describe.each(documents)("%s", (document) => {
     const text = readFileSync(join(root, document), "utf8");
     const missing = listPaths(document)
       .filter((place) => !built.test(place) && !existsSync(join(root, place)))
-      // A guide says which files its reader writes.
+      // A guide marks the files that its reader creates.
       .filter((place) => !text.includes(`<!-- file: ${place} -->`));
     expect(missing).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 const root = new URL("..", import.meta.url).pathname;
 const read = (path: string) => readFileSync(root + path, "utf8");
 
-/** Lists the variables in the help of a program, with their defaults. */
+/** Lists the variables that the help of a program describes, with their defaults. */
 function listVariables(main: string) {
   const help = execFileSync(
     process.execPath,

@@ -13,7 +13,7 @@ import { promisify } from "node:util";
 
 const root = new URL("..", import.meta.url).pathname;
 
-// The Node.js of this run comes first, because the system's may be older than the packages require.
+// The Node.js of this run comes first, because the system's version may be older than the packages require.
 const env = {
   ...process.env,
   PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}`,
@@ -21,11 +21,11 @@ const env = {
 
 export interface CommandEnd {
   readonly exitCode: number;
-  /** Both streams if the command failed, else standard output. */
+  /** Both output streams if the command failed, otherwise standard output. */
   readonly stdout: string;
 }
 
-/** Runs a command to its end; a failure is its exit code. */
+/** Runs a command to its end; a failure is returned as an exit code. */
 export async function runCommand(
   command: string,
   args: readonly string[],
@@ -48,11 +48,11 @@ async function runOrThrow(command: string, args: readonly string[], cwd: string)
   if (exitCode !== 0) throw new Error(`${command} ${args.join(" ")}: ${stdout}`);
 }
 
-/** The pnpm that runs the tests, else one that npm fetches. */
+/** The pnpm that runs the tests, or otherwise one that npm fetches. */
 const runningPnpm = process.env["npm_execpath"] ?? "";
 const pnpm = runningPnpm.endsWith("pnpm") ? [runningPnpm] : ["npx", "-y", "pnpm@12"];
 
-/** A package to pack with all that it needs, and the projects that build it. */
+/** A package to pack with all its dependencies, and the projects that build it. */
 export interface PackedPackage {
   readonly name: string;
   readonly folder: string;
@@ -60,8 +60,8 @@ export interface PackedPackage {
 }
 
 /**
- * Packs packages of this workspace, with everything that they depend on, and installs the tarballs in an
- * empty folder by npm, without a registry. Returns the names of the workspace's tarballs.
+ * Packs packages of this workspace with all their dependencies, and installs the tarballs in an empty folder
+ * with npm, without a registry. Returns the names of the workspace's tarballs.
  */
 export async function installPacked(
   folder: string,
@@ -91,19 +91,19 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** A package from elsewhere, and the names of those that depend on it. */
+/** A package from outside the workspace, and the names of the packages that depend on it. */
 interface Dependency extends Manifest {
   readonly folder: string;
   readonly dependents: Set<string>;
 }
 
-/** The name that npm gives a tarball. */
+/** Returns the name that npm gives a tarball. */
 const toTarball = ({ name, version }: Manifest) =>
   `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
 
 /**
- * Packs an installed package as it lies there. `npm pack` ends without a result on large packages: its exit
- * handler is never called.
+ * Packs an installed package as it is. `npm pack` is not used, because it ends without a result on large
+ * packages: its exit handler is never called.
  */
 async function packInstalled(each: Dependency, folder: string): Promise<void> {
   const staging = join(folder, "staging");
@@ -117,7 +117,7 @@ async function packInstalled(each: Dependency, folder: string): Promise<void> {
 
 const isOwn = (name: string) => name.startsWith("@agent/");
 
-/** Collects all packages from elsewhere that the packages of these folders depend on, directly or not. */
+/** Collects all external packages on which the packages in these folders depend, directly or indirectly. */
 function collectDependencies(start: readonly string[]): Dependency[] {
   const found = new Map<string, Dependency>();
   const left = start.map((folder) => ({ folder, dependent: "" }));
@@ -138,7 +138,7 @@ function collectDependencies(start: readonly string[]): Dependency[] {
   return [...found.values()].filter(({ name }) => !isOwn(name));
 }
 
-/** Splits off further versions of a package: npm must find them below the ones that need them. */
+/** Separates further versions of a package, which npm must install below the packages that need them. */
 function splitVersions(all: readonly Dependency[]): [Dependency[], Dependency[]] {
   const isMain = (each: Dependency) => {
     const versions = all.filter(({ name }) => name === each.name);
@@ -158,7 +158,7 @@ function buildOverrides(second: readonly Dependency[]): object {
   return Object.fromEntries(entries) as object;
 }
 
-/** Finds the folder of a dependency as Node.js does: here, or in a folder above. */
+/** Finds the folder of a dependency as Node.js does: in this folder, or in one above. */
 function findPackage(from: string, name: string): string {
   for (let folder = from; ; folder = dirname(folder)) {
     const path = join(folder, "node_modules", name);

@@ -1,14 +1,14 @@
-/** The text of each built file by its path below the folder of the pages. */
+/** The text of each built file, by its path below the folder of the pages. */
 export type PageFiles = ReadonlyMap<string, string>;
 
 const PAGE_LINK = /(?:src|href)="(?:\.\/|\.\.\/)+([^"]+)"/g;
-/** Finds the files that a script needs before it runs; those of `import(...)` are needed later. */
+/** Finds the files that a script needs before it runs; the files of `import(...)` are needed later. */
 const STATIC_IMPORT = /(?:^|[;}\s])(?:import|export)(?:[^'"();]*\bfrom)?\s*["']\.\/([^"']+)["']/g;
 
 /**
- * Lists the files that a page loads before it shows anything: itself, what it names, and what the scripts
- * among them import. `later` are beginnings of the names of scripts that it loads afterwards, which are
- * listed with their own imports and styles.
+ * Lists the files that a page loads before it shows anything: the page itself, the files that it names, and the
+ * files that their scripts import. `later` contains prefixes of the names of scripts that are loaded
+ * afterwards; these are listed with their imports and styles.
  */
 export function listPageFiles(
   files: PageFiles,
@@ -36,5 +36,5 @@ export function listPageFiles(
   return [...found].toSorted();
 }
 
-/** Pages name their files from where they stand; all of them are below `console/`. */
+/** Pages use relative links to their files, which are all below `console/`. */
 const rootOf = (link: string) => (link.startsWith("console/") ? link : `console/${link}`);

@@ -17,14 +17,14 @@ import {
 export interface BundleExample {
   readonly title: string;
   readonly text: string;
-  /** As 64 hex digits. */
+  /** The keys as 64 hex digits. */
   readonly keys: readonly string[];
 }
 
-/** The title of the example for people, which three receipts, a payment and a credential are in. */
+/** The title of the example with readable texts, which contains three receipts, a payment and a credential. */
 export const READABLE_TITLE = "readable";
 
-/** The parts of the fixtures of `@agent/verify` that are read here; they are no export of it. */
+/** The parts of the fixtures of `@agent/verify` that are used here; the package does not export them. */
 interface Fixtures {
   readonly evidence: Evidence;
   readonly executor: { readonly secretKey: Uint8Array };
@@ -40,7 +40,7 @@ async function loadFixtures<Name extends keyof Fixtures>(
   return (await import(/* @vite-ignore */ path)) as Pick<Fixtures, Name>;
 }
 
-/** Loads the examples of the command, every attack on a bundle, and a receipt with many inside. */
+/** Loads the command's examples, every attack on a bundle, and a receipt with many receipts inside. */
 export async function loadBundleExamples(): Promise<BundleExample[]> {
   const { examples } = await loadFixtures<"examples">("examples");
   const fixtures = await loadFixtures<"attacks" | "evidence" | "executor" | "relay">("attacks");
@@ -65,7 +65,7 @@ export async function loadBundleExamples(): Promise<BundleExample[]> {
   ];
 }
 
-/** Loads evidence with texts of people, for examples that sign it in another way. */
+/** Loads evidence with readable texts, for examples that sign it in another way. */
 export async function loadReadableEvidence(): Promise<{
   readonly evidence: Evidence;
   readonly relay: BundleSigner;
@@ -76,7 +76,7 @@ export async function loadReadableEvidence(): Promise<{
 
 const toHex = (key: string) => (key.startsWith("did:") ? bytesToHex(didKeyToPublicKey(key)) : key);
 
-/** Writes texts of people into the evidence, because those of the fixtures are random. */
+/** Writes readable texts into the evidence, because the texts of the fixtures are random. */
 function createReadableEvidence({
   evidence,
   executor,
@@ -96,7 +96,7 @@ function createReadableEvidence({
   return { ...evidence, task: { ...evidence.task, prompt }, receipt, settlements };
 }
 
-/** Creates a receipt of one agent with so many receipts of its own tasks inside. */
+/** Creates a receipt of an agent that contains this many receipts of the agent's own tasks. */
 function createWideReceipt(count: number): ExecutionReceipt {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(5));
   const create = (number: number, inner: readonly ExecutionReceipt[]) => {

@@ -12,19 +12,19 @@ import {
 } from "@agent/verify";
 import { loadReadableEvidence } from "./load-bundle-examples.ts";
 
-/** A file that must be in a log or needs another file, and the fields in which the reader names keys. */
+/** A file that must be in a log or needs another file, and the contents of the fields for keys. */
 export interface LogExample {
   readonly title: string;
   readonly text: string;
   readonly keys: readonly string[];
   readonly log: LogOptionTexts;
-  /** The proof file that is given beside it. */
+  /** The proof file that the reader adds. */
   readonly proof?: string;
-  /** The relay's identity document that is given beside it. */
+  /** The relay's identity document that the reader adds. */
   readonly identity?: { readonly succession: readonly unknown[] };
 }
 
-/** The title of the example for people, which two of two witnesses cosigned. */
+/** The title of the example with readable texts, which was cosigned by both of two witnesses. */
 export const WITNESSED_TITLE = "evidence that two witnesses cosigned";
 
 interface VectorKey {
@@ -37,11 +37,11 @@ interface VectorCase {
 interface Vectors {
   readonly keys: { readonly log: VectorKey; readonly witnesses: readonly VectorKey[] };
   readonly proof_files: readonly (VectorCase & { readonly proof: string })[];
-  /** One has bytes in place of a text, which no command and no page reads. */
+  /** One checkpoint has bytes instead of a text, which neither the command nor the page can read. */
   readonly checkpoints: readonly (VectorCase & { readonly note?: string })[];
 }
 
-/** Loads the proof files and checkpoints of the vectors, with the keys that they are verified by. */
+/** Loads the proof files and checkpoints of the vectors, with the keys for their verification. */
 export function loadLogVectors(): LogExample[] {
   const file = new URL("../vectors/own/transparency.json", import.meta.url);
   const vectors = JSON.parse(readFileSync(file, "utf8")) as Vectors;
@@ -59,7 +59,7 @@ export function loadLogVectors(): LogExample[] {
   );
 }
 
-/** Lists the entries that a log must have of evidence, whichever of its agent's keys they name. */
+/** Lists the entries that a log must contain for evidence, whichever of its agent's keys they name. */
 function listNeededEntries(evidence: Evidence): Uint8Array[] {
   const { receipt, task, settlements, signers, credential } = evidence;
   const own = signers.filter(({ agent_id }) => agent_id === receipt.agent_id);
@@ -81,7 +81,7 @@ function listNeededEntries(evidence: Evidence): Uint8Array[] {
   });
 }
 
-/** Creates evidence and records in a log of 40 entries, honest and not, and one of a changed key. */
+/** Creates evidence and records in a log of 40 entries, some valid and some not, and one for a changed key. */
 export async function loadLogExamples(): Promise<LogExample[]> {
   const { evidence, relay } = await loadReadableEvidence();
   const log = new ModelLog(1);
@@ -130,7 +130,7 @@ export async function loadLogExamples(): Promise<LogExample[]> {
   ];
 }
 
-/** A settlement record with its proof file, without it, and after its relay changed its key. */
+/** Creates a settlement record with its proof file, without it, and after its relay changed its key. */
 async function createRecords(
   { settlements }: Evidence,
   world: {
@@ -144,7 +144,7 @@ async function createRecords(
 ): Promise<LogExample[]> {
   const { relay, log, logKey, checkpoint, needed, indexes } = world;
   const text = JSON.stringify(settlements[0]);
-  // The receipt comes first, then the settlement.
+  // The entry of the receipt comes first, then that of the settlement.
   const [receiptProof, proof] = await Promise.all(
     [0, 1].map(async (place) => {
       const [entry, index] = [needed[place] ?? new Uint8Array(), indexes[place] ?? 0];

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
-/** The forms in which providers write their secrets. */
+/** The formats of providers' secrets. */
 const SECRET_FORMS: Readonly<Record<string, RegExp>> = {
   "a private key": /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s+[A-Za-z0-9+/=]{40}/,
   "an AWS access key": /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
@@ -37,7 +37,7 @@ describe("secrets", () => {
     expect(found).toEqual([]);
   });
 
-  // Put together here, so that this file contains none of them.
+  // Assembled here, so that this file contains none of them.
   it.each([
     ["a private key", `-----BEGIN ${"PRIVATE KEY"}-----\n${"M".repeat(64)}`],
     ["an AWS access key", `AKIA${"A1".repeat(8)}`],

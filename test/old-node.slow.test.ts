@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 const root = new URL("..", import.meta.url).pathname;
 
-/** Runs a program that believes it runs on this version of Node.js. */
+/** Runs a program under a simulated version of Node.js. */
 function runOn(version: string, program: string) {
   const versions = `{ ...process.versions, node: "${version}" }`;
   const before = `Object.defineProperty(process, "versions", { value: ${versions} })`;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { chromium, type Browser } from "playwright-core";
 
-/** Finds a browser: the one that the variable names, else one with a usual name on the path. */
+/** Finds a browser: the one that the variable names, or otherwise one with a common name on the path. */
 export function findBrowser(): string | undefined {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];

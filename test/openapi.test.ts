@@ -3,7 +3,7 @@ import { createLog, openRelay, readConfig } from "@agent/relay";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { expect, it } from "vitest";
 
-/** Fetches /openapi.json from a relay and indents it. */
+/** Fetches /openapi.json from a relay and formats it with indentation. */
 async function fetchContract(): Promise<string> {
   const read = readConfig({
     AGENT_API_TOKEN: "operator",
@@ -24,7 +24,7 @@ it("a relay serves docs/openapi.json", async () => {
   await expect(await fetchContract()).toMatchFileSnapshot("../docs/openapi.json");
 });
 
-/** Lists the errors that the linter finds; its warnings are a matter of taste. */
+/** Lists the linter's errors; its warnings are a matter of taste. */
 async function listErrors(source: string): Promise<string[]> {
   const examples = { severity: "error", allowAdditionalProperties: true } as const;
   const rules = { "no-invalid-media-type-examples": examples };

@@ -21,7 +21,7 @@ const running = new Set<ChildProcess>();
 const run = (name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   runCommand(bin(name), args, { cwd: folder, env });
 
-/** Starts a program until the test ends; resolves with the group of the line that it waits for. */
+/** Starts a program that runs until the test ends; resolves with the group of the expected line. */
 async function start(
   [command = "", ...args]: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -211,7 +211,7 @@ describe("a new provider with the packed agent server", { timeout: 60_000 }, () 
   });
 });
 
-/** Reads the agent's id from its first line. */
+/** Reads the agent's id from the first line of its output. */
 function readId(output: string): string {
   return /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(output)?.[0] ?? "";
 }

@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), "packed-pages-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const run = promisify(execFile);
 
-/** The pnpm that runs the tests, else one that npm fetches. */
+/** The pnpm that runs the tests, or otherwise one that npm fetches. */
 const runningPnpm = process.env["npm_execpath"] ?? "";
 const [program = "", ...first] = runningPnpm.endsWith("pnpm")
   ? [runningPnpm]
@@ -21,7 +21,7 @@ it("the packed tarball of the relay has every page, in an empty folder", async (
   await run(program, [...first, ...pack], { cwd: root });
   const [tarball = ""] = globSync("*.tgz", { cwd: folder });
   await run("tar", ["-xzf", tarball], { cwd: folder });
-  // The sources are in the tarball as well, at the same depth as what is built from them.
+  // The tarball also contains the sources, at the same depth as the files built from them.
   const script =
     'import { getBuiltAssets } from "./package/src/console/assets.ts"; console.log(JSON.stringify([...getBuiltAssets().keys()]));';
   const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], {

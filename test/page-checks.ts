@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 
-/** Returns by how many pixels a page is wider than its window. */
+/** Returns by how many pixels a page is wider than the window. */
 export const getOverflow = (page: Page) =>
   page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
 
 /**
- * Finds times that break within, and tables that are wider than their place, where a reader does not look for
- * more to the right.
+ * Finds times that are broken across lines, and tables that are wider than their container, where readers would
+ * not look for more on the right.
  */
 export const findCutTexts = (page: Page) =>
   page.evaluate<string[]>(`[
@@ -20,7 +20,7 @@ export const findCutTexts = (page: Page) =>
       .map((table) => "cut: " + table.getAttribute("aria-label")),
   ]`);
 
-/** Runs axe by the debugger, because the policy of the page rightly blocks its script. */
+/** Runs axe through the debugger, because the page's policy rightly blocks its script. */
 export async function findBarriers(page: Page): Promise<string[]> {
   const source = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
   const session = await page.context().newCDPSession(page);

@@ -50,7 +50,7 @@ describe("the files that a page loads", () => {
   });
 });
 
-/** Reads what the build has made. */
+/** Reads the built files. */
 function readBuilt(): Map<string, string> {
   const paths = readdirSync(folder, { recursive: true, encoding: "utf8" });
   return new Map(
@@ -61,10 +61,10 @@ function readBuilt(): Map<string, string> {
 }
 
 /**
- * The design of the pages allows 60 kB for /verify, which has grown since by proofs of the log, of
- * inspections and of the owners of keys, and 100 kB for the page of a task, which loads what verifies and
- * draws beside it. The limits of both keep them from growing further. Of /verify the rules of the artifacts
- * take 36 kB, its own texts 11, Ed25519 6, Preact 5.5, and hashes, base58 and schemas the rest.
+ * The design of the pages allows 60 kB for /verify, which has grown by proofs of the log, of inspections and of
+ * keys' owners, and 100 kB for a task's page, which also loads the verifier and the charts. These limits keep
+ * both from growing further. Of /verify, the rules of the artifacts are 36 kB, its own texts 11, Ed25519 6,
+ * Preact 5.5, and hashes, base58 and schemas the rest.
  */
 test.each([
   ["verify.html", [], 66_000],
@@ -80,6 +80,6 @@ test.each([
     .map((path) => gzipSync(files.get(path) ?? "", { level: 9 }).length)
     .reduce((total, size) => total + size, 0);
   expect(sum).toBeLessThanOrEqual(limit);
-  // A page whose scripts were not found would pass with the few bytes of its own.
+  // If its scripts were not found, the few bytes of the page itself would pass.
   expect(sum).toBeGreaterThan(20_000);
 });

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 const folder = new URL("../apps/relay/assets/console/", import.meta.url).pathname;
-// The copy of /verify for readers without a relay has its script inside; its own policy names the hash.
+// The copy of /verify for readers without a relay has its script inline; its policy names the script's hash.
 const SINGLE_FILE = "agent-verify.html";
 const read = (pattern: string) =>
   globSync(pattern, { cwd: folder })
@@ -19,7 +19,7 @@ const FORBIDDEN_IN_PAGES = [
 const FORBIDDEN_IN_SCRIPTS = [
   ["code from text", /\beval\(|\bnew Function\(|\bFunction\(["'`]/],
   ["a timer with text", /\bset(?:Timeout|Interval)\(["'`]/],
-  // Preact itself can set markup, which no page asks it for.
+  // Preact itself can set markup, but no page uses that.
   ["markup from text", /\bdangerouslySetInnerHTML["']?\s*:|insertAdjacentHTML|document\.write\b/],
   ["storage that other pages read", /\bsessionStorage\b|document\.cookie/],
 ] as const;

@@ -21,14 +21,14 @@ interface Manifest {
 const readManifest = (folder: string) =>
   JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 
-/** Lists the packages that the types of a package mention, by following its declarations from its exports. */
+/** Lists the packages that the types of a package mention, by following declarations from the package's exports. */
 function listPackagesInTypes(folder: string): string[] {
   const entries = Object.values(readManifest(folder).exports).flatMap((target) =>
     typeof target === "string" ? [] : [join(folder, target.types)],
   );
   const files = new Set(entries);
   const packages = new Set<string>();
-  // A set is walked up to the members that are added on the way.
+  // Iterating over a set includes the members that are added meanwhile.
   for (const file of files) {
     const text = readFileSync(file, "utf8");
     for (const [, name = ""] of text.matchAll(/(?:from|import|import\() ?"([^"]+)"/g)) {
@@ -40,7 +40,7 @@ function listPackagesInTypes(folder: string): string[] {
   return [...packages];
 }
 
-/** Finds the declaration of a name in a file or the files that it exports from; undefined if it is from elsewhere. */
+/** Finds the declaration of a name in a file or in files that it re-exports; undefined if it is elsewhere. */
 function findDeclaration(name: string, file: string): string | undefined {
   const text = readFileSync(file, "utf8");
   const kinds = "function|const|type|interface|class";
@@ -62,7 +62,7 @@ function findDeclaration(name: string, file: string): string | undefined {
   return undefined;
 }
 
-/** Lists the names that an entry point exports without a sentence about them. */
+/** Lists the names that an entry point exports without a docstring. */
 function listUndocumented(folder: string): string[] {
   const entries = Object.values(readManifest(folder).exports).flatMap((target) =>
     typeof target === "string" ? [] : [join(folder, target.types)],
@@ -77,7 +77,7 @@ function listUndocumented(folder: string): string[] {
   });
 }
 
-/** Whether a project that installs the package also gets the types of the other one. */
+/** Returns whether a project that installs the package also gets the types of the other one. */
 function hasTypesOf(name: string, folder: string): boolean {
   const { dependencies = {} } = readManifest(folder);
   if (!Object.hasOwn(dependencies, name)) return false;
@@ -95,7 +95,7 @@ describe.each(published.map((folder) => [folder.slice(root.length), folder]))("%
     expect(mentioned.filter((name) => !hasTypesOf(name, folder))).toEqual([]);
   });
 
-  // The schemas of the wire describe themselves in the OpenAPI document; the apps are used as commands.
+  // The schemas of `wire` are described in the OpenAPI document; the apps are used as commands.
   it.skipIf(!isBuilt || folder.endsWith("/wire") || folder.includes("/apps/"))(
     "the package's types have a sentence about each name that they export",
     () => {

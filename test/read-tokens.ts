@@ -5,7 +5,7 @@ export interface Token {
 }
 
 export interface Tokens {
-  /** Without their delimiters; `//` comments on consecutive lines are one comment. */
+  /** Comments without their delimiters; `//` comments on consecutive lines are one comment. */
   readonly comments: readonly Token[];
   /** The contents of string and template literals, interpolations included. */
   readonly strings: readonly Token[];
@@ -13,7 +13,7 @@ export interface Tokens {
   readonly names: readonly Token[];
 }
 
-/** Splits a TypeScript source. Relies on the formatter, which puts every statement on its own line. */
+/** Splits a TypeScript source into tokens. Relies on the formatter, which puts each statement on its own line. */
 export function readTokens(text: string): Tokens {
   const comments: Token[] = [];
   const strings: Token[] = [];
@@ -43,7 +43,7 @@ export function readTokens(text: string): Tokens {
   return { comments, strings, names };
 }
 
-/** Answers for growing offsets, so that a source is read once. */
+/** Returns a function that must be called with growing offsets, so that a source is read only once. */
 function createLineCounter(text: string): (offset: number) => number {
   let line = 1;
   let read = 0;

@@ -28,7 +28,7 @@ const pure = {
 const shared = ["client", "credentials", "crypto", "receipts", "transparency", "wire"];
 const forServers = ["ip-networks", "ledger"];
 
-/** Every package from the bottom up, with the packages that it may depend on. */
+/** Every package, lowest layer first, with the packages on which it may depend. */
 const layers: Readonly<Record<string, readonly string[]>> = {
   ...pure,
   "@agent/client": ["credentials", "crypto", "receipts", "transparency", "wire"],
@@ -36,7 +36,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "@agent/testkit": [...shared, "budget", "federation-protocol", "routing-semiring"],
   "@agent/test-postgres": [],
   "@agent/agent-server": [...shared, ...forServers],
-  // It runs in browsers, so it depends on what runs there.
+  // The console runs in browsers, so it depends only on packages that do, too.
   "@agent/console": ["client", "crypto", "routing-semiring", "transparency", "verify", "wire"],
   "@agent/relay": [
     ...shared,
@@ -47,12 +47,12 @@ const layers: Readonly<Record<string, readonly string[]>> = {
     "verify",
   ],
 };
-/** Nothing depends on these, so they may depend on anything. */
+/** No package depends on these, so they may depend on any. */
 const outermost = ["@agent/demo", "@agent/bench", "@agent/examples", "@agent/workspace-tests"];
-/** Tests may depend on the kit as well, and on the relay as an app to talk to. */
+/** Tests may also depend on the test packages, and on the relay as an app to call. */
 const forTests = ["@agent/testkit", "@agent/test-postgres", "@agent/relay"];
 
-/** Dependencies of the root: every test may import them. */
+/** Dependencies of the root, which every test may import. */
 const testTools = ["vitest", "fast-check"];
 
 const ours = (names: readonly string[]) => names.filter((name) => name.startsWith("@agent/"));
@@ -113,7 +113,7 @@ const effects = [
   /\bset(Timeout|Interval|Immediate)\b/,
   /\bperformance\.now\b/,
 ];
-/** The only files with clock, chance, timers and process; all others take them as arguments. */
+/** The only files that use clock, randomness, timers and the process; all others receive them as arguments. */
 const edges: Readonly<Record<string, readonly (readonly [path: string, effects: RegExp])[]>> = {
   "@agent/client": [
     ["src/environment.ts", /./],
@@ -160,7 +160,7 @@ export const effectsStayAtTheEdge: Rule = function* (pkg) {
   }
 };
 
-/** Every way to read the time, in SQL as well, and a `Date` without arguments. */
+/** Every way to read the time, including those of SQL and a `Date` without arguments. */
 const timeSources = [
   /\bDate\.now\b/,
   /\bDate\(\)/,
@@ -172,7 +172,7 @@ const timeSources = [
 ];
 const CLOCK_SOURCES = "{ wall: Date.now, monotonic: () => performance.now() }";
 
-/** A jump of the wall clock must deceive neither jobs nor readers, so both ask `runtime.now()`. */
+/** A jump of the wall clock must affect neither jobs nor readers, so both call `runtime.now()`. */
 export const relayReadsOneClock: Rule = function* (pkg) {
   if (pkg.name !== "@agent/relay") return;
   for (const source of pkg.sources.filter(({ isTest }) => !isTest)) {
@@ -184,10 +184,10 @@ export const relayReadsOneClock: Rule = function* (pkg) {
   }
 };
 
-/** The one place where a tool runs, behind limits, offer, policy and audit, and the wrapper of a module's tool. */
+/** The only file that runs a tool, after limits, offer, policy and audit, and the file that wraps a module's tool. */
 const TOOL_RUNNERS = ["src/tools/calling/call-tool.ts", "src/tools/calling/compile-tool.ts"];
 
-/** A new way into the agent must not reach a tool past its offer and its policy. */
+/** A new interface of the agent must not run a tool without checking its offer and its policy. */
 export const toolsRunInOnePlace: Rule = function* (pkg) {
   if (pkg.name !== "@agent/agent-server") return;
   for (const source of pkg.sources) {
@@ -208,7 +208,7 @@ export const pureRunsAnywhere: Rule = function* (pkg) {
   }
 };
 
-/** Where the relay's libraries may be imported; paths are relative to its src folder. */
+/** The places that may import the relay's libraries; paths are relative to its src folder. */
 const importPlaces: readonly (readonly [library: RegExp, importer: RegExp])[] = [
   [/^hono$/, /^(http|realtime)\/|^app\.ts$/],
   [/^@hono\/node-server$|^ws$/, /^realtime\/mount-sockets\.ts$|^serve\.ts$/],
@@ -222,7 +222,7 @@ const importPlaces: readonly (readonly [library: RegExp, importer: RegExp])[] = 
   [/^storage\/queries\/compiled-query\.ts$/, /^storage\/|(^|[/-])store\.ts$/],
   [/\/routes\.ts$/, /^app\.ts$/],
 ];
-/** Stores that other features read, with those features; every other store belongs to its feature alone. */
+/** Stores that other features may read, with those features; all other stores are private to their feature. */
 const readers: Readonly<Record<string, readonly string[]>> = {
   "agents/store.ts": [
     "a2a",
@@ -278,7 +278,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "witness/store.ts": ["log"],
 };
 
-/** Features that must not import the features that build on them. */
+/** Features that must not import the features built on them. */
 const mustNotImport: Readonly<Record<string, readonly string[]>> = {
   routing: ["delivery", "tasks"],
   tasks: ["delivery"],

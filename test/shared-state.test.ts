@@ -4,8 +4,8 @@ import { readWorkspace } from "./workspace.ts";
 const COLLECTION = /new (?:(?:Map|Set)(?:<(?:[^;=]|=>)*?>)?\(\)|(?:BoundedMap|ReplayCache)\b)/g;
 
 /**
- * Every file of the relay that begins with an empty collection, how many, and why each process of a relay may
- * have its own. What two processes must agree on is a row instead (docs/scale-out.md).
+ * The files of the relay that create empty collections, with their number and the reason why each process may
+ * have its own. State that processes must share is stored in rows instead (docs/scale-out.md).
  */
 const ALLOWED: Readonly<Record<string, readonly [collections: number, reason: string]>> = {
   "src/a2a/shown-offers.ts": [2, "of a relay with one process; several share rows"],

@@ -1,21 +1,21 @@
 import { spawn } from "node:child_process";
 
-/** An agent server, or one of its commands, in a process of its own. */
+/** An agent server, or one of its commands, in a separate process. */
 export interface AgentProcess {
   /** Everything that it has printed so far. */
   output(): string;
-  /** Resolves with the groups of the pattern when the output matches it. */
+  /** Resolves with the groups of the pattern once the output matches it. */
   waitForOutput(pattern: RegExp): Promise<readonly string[]>;
-  /** Types a line at its standard input. */
+  /** Writes a line to its standard input. */
   type(line: string): void;
-  /** Resolves with the exit code when it ends by itself. */
+  /** Resolves with the exit code when the process ends by itself. */
   ended(): Promise<number | null>;
   stop(): Promise<void>;
 }
 
 const source = new URL("../apps/agent-server/src/main.ts", import.meta.url).pathname;
 
-/** Starts the agent server from its sources. */
+/** Starts the agent server from source. */
 export function startAgentProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

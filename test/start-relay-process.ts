@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** A relay in a process of its own, on a free port. */
+/** A relay in a separate process, on a free port. */
 export interface RelayProcess {
   readonly baseUrl: string;
-  /** Its log so far. */
+  /** The log output so far. */
   log(): string;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -14,7 +14,7 @@ export const MASTER_TOKEN = "test-master-token-0123456789";
 
 const source = new URL("../apps/relay/src/main.ts", import.meta.url).pathname;
 
-/** Starts the relay from its sources, or from a program that a test has installed. */
+/** Starts the relay from source, or from a program that a test has installed. */
 export async function startRelayProcess(
   main = source,
   env: Readonly<Record<string, string>> = {},

@@ -3,10 +3,10 @@ import type { Token } from "./read-tokens.ts";
 import type { Rule } from "./rules.ts";
 import type { Package, Source } from "./workspace.ts";
 
-/** Violations that stay, as `<file> <what is written there>`, each with its reason. */
+/** Permitted violations, as `<file> <the violating text>`, each with its reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {};
 
-/** Figures of speech that the language of the field has a word for. */
+/** Figures of speech for which the field has a term. */
 const METAPHORS = [
   "abroad",
   "climb",
@@ -35,7 +35,7 @@ const METAPHORS = [
   "weather",
 ];
 
-/** Fine in a sentence, but a name that is made of them does not say what it does. */
+/** Acceptable in a sentence, but a name made of them does not say what it does. */
 const VAGUE_NAMES = [
   "beat",
   "beats",
@@ -87,7 +87,7 @@ export const commentsAreSentences: Rule = function* (pkg) {
 export const namesUsePlainWords: Rule = function* (pkg) {
   for (const source of pkg.sources) {
     for (const { line, text } of source.names) {
-      // Columns and fields on the wire keep their names.
+      // Columns and fields of messages keep their names.
       if (/^[a-z\d]+(_[a-z\d]+)+$/.test(text)) continue;
       const found = wordsOf(text).find((word) => BANNED_IN_NAMES.has(word));
       if (found !== undefined) yield* violation(pkg, source, line, `${text} has "${found}"`);
@@ -139,10 +139,10 @@ export const constantsAreUpperCase: Rule = function* (pkg) {
   }
 };
 
-/** Schemas are named for their field, tables of operations for their feature, migrations for their file. */
+/** Schemas are named after their field, tables of operations after their feature, migrations after their file. */
 const NAMED_FOR_FILES = /(^|\/)(fields\.ts|operations\/.+|migrations\/.+)$/;
 
-/** Verbs and tables of the domain that are clear without a second word. */
+/** Verbs and tables of the domain that are clear as a single word. */
 const WHOLE_NAMES = [
   "authorize",
   "canonicalize",
@@ -195,7 +195,7 @@ export const exportsHaveFullNames: Rule = function* (pkg) {
   }
 };
 
-/** `getHTTPStatus`, `HTTP_STATUS` and `http-status` are made of the same words. */
+/** `getHTTPStatus`, `HTTP_STATUS` and `http-status` consist of the same words. */
 const wordsOf = (name: string): string[] =>
   name
     .split(/[_$]|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/)

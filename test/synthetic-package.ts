@@ -1,11 +1,11 @@
 import { sourceOf, type Package } from "./workspace.ts";
 
 interface Parts extends Partial<Package> {
-  /** The text of each source by its path in the package. */
+  /** The text of each source, by its path in the package. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** A package that violates no rule except by the parts that are given. */
+/** Builds a package that violates no rule except through the given parts. */
 export function buildPackage(name: string, { files = {}, ...rest }: Parts = {}): Package {
   return {
     name,

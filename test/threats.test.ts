@@ -10,7 +10,7 @@ function listNumbers(page: string): string[] {
   return [...page.matchAll(/^\|\s*([A-Z]{1,2}[1-9]\d?)\s*\|/gm)].flatMap(([, id = ""]) => id);
 }
 
-/** Lists the numbers with which titles of tests begin: `RC2 ...`, `AC4, MN5 ...` or `A1: ...`. */
+/** Lists the numbers with which test titles begin: `RC2 ...`, `AC4, MN5 ...` or `A1: ...`. */
 function listNumbersOfTitles(source: string): string[] {
   const titles = source.matchAll(/["'`]([A-Z]{1,2}[1-9]\d?(?:(?:, | )[A-Z]{1,2}[1-9]\d?)*)[: ]/g);
   return [...titles].flatMap(([, ids = ""]) => ids.match(/[A-Z]{1,2}[1-9]\d?/g) ?? []);

@@ -2,11 +2,11 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readTokens, type Tokens } from "./read-tokens.ts";
 
-/** A source file as the rules see it. */
+/** A source file in the form that the rules read. */
 export interface Source extends Tokens {
-  /** Relative to its package, with forward slashes. */
+  /** The path relative to its package, with forward slashes. */
   readonly path: string;
-  /** The text without its comments, on the same lines. */
+  /** The text without comments, with the same line numbers. */
   readonly code: string;
   readonly imports: readonly string[];
   /** Tests and their fixtures are never published. */
@@ -15,11 +15,11 @@ export interface Source extends Tokens {
 
 export interface Package {
   readonly name: string;
-  /** Relative to the root of the repository. */
+  /** The folder relative to the root of the repository. */
   readonly folder: string;
   readonly dependencies: readonly string[];
   readonly devDependencies: readonly string[];
-  /** The specifiers that others may import, and the `#names` by which it imports its own files. */
+  /** The specifiers that others may import; `aliases` are the `#names` by which it imports its own files. */
   readonly exports: readonly string[];
   readonly aliases: readonly string[];
   /** Absent if the package is only run or bundled from its sources. */
@@ -63,7 +63,7 @@ function projectOf(folder: string, text: string): Package["tsconfig"] {
     compilerOptions?: { noEmit?: boolean };
     references?: { path: string }[];
   };
-  // A package that is only checked is built by another tool, from the sources of others.
+  // A package that is only type-checked is built by another tool, from the sources of others.
   if (project.compilerOptions?.noEmit === true) return undefined;
   // A package may have a second project for its Node-only files.
   const references = (project.references ?? []).map(({ path }) =>
@@ -72,7 +72,7 @@ function projectOf(folder: string, text: string): Package["tsconfig"] {
   return { extends: project.extends, references };
 }
 
-/** Relies on the formatter: a statement that imports begins its line. */
+/** Relies on the formatter: an import statement begins its line. */
 export function sourceOf(path: string, text: string): Source {
   const code = text.replace(
     stringOrComment,

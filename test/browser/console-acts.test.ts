@@ -28,11 +28,11 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await relay?.stop();
   });
 
-  /** Presses Tab until the focus is on an element with this name; fails if it never is. */
+  /** Presses Tab until an element with this name has the focus; fails if that never happens. */
   async function tabTo(page: Page, name: RegExp): Promise<void> {
     for (let presses = 0; presses < 150; presses += 1) {
       await page.keyboard.press("Tab");
-      // Both at once, because a list that is read again may replace the element.
+      // Both are read at once, because reloading a list may replace the element.
       const [focused, outline] = await page.evaluate<[string, string]>(
         `((element) => [
           (element.ariaLabel || element.closest("label")?.textContent || element.textContent || "").trim(),
@@ -87,7 +87,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await page.waitForSelector("text=No withdrawal is in this state");
 
     await press(page, /^Freeze$/);
-    // A view that opens takes the focus and closes any dialog, so a key before that would be lost.
+    // A view that opens takes the focus and closes any dialog, so an earlier key press would be lost.
     await page.waitForSelector("h1:has-text('Freeze'):focus");
     await page.waitForSelector("[data-frozen=false]");
     await press(page, /^Freeze$/);
@@ -95,7 +95,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await typeInto(page, /^Reason/, "an audit");
     await typeInto(page, /^Type freeze/, "freeze");
     await press(page, /^Freeze$/);
-    // The dialog stays, though the box with its button is replaced as soon as the relay is frozen.
+    // The dialog remains, although the box with its button is replaced as soon as the relay is frozen.
     await page.waitForSelector("dialog >> text=is frozen");
     await page.waitForSelector("[data-frozen=true]");
     await page.keyboard.press("Enter");

@@ -61,7 +61,7 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
       const count = (strip: number, kind: string) =>
         (places[strip] ?? []).filter((name) => name === kind).length;
       const lastDay = AWAY.filter(([from]) => from < 1_440);
-      // Each absence divides a span, and so does a stop.
+      // Each absence of the agent divides a span, and so does each stop of the relay.
       expect([count(0, "offline"), count(0, "online")]).toEqual([1, lastDay.length + 1]);
       expect([count(1, "offline"), count(1, "online")]).toEqual([
         STOPPED.length + 1,

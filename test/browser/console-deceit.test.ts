@@ -93,7 +93,7 @@ describe.skipIf(executablePath === undefined)(
       await page.waitForSelector("main[data-place^='#/agents']");
       const rows = page.locator("[aria-label=Agents] tbody tr");
       await expect.poll(() => rows.count()).toBe(11);
-      // The list says that it is not of all agents, and a link ends that.
+      // The list states that it is filtered, and a link removes the filter.
       await page.locator("p:has(code:text('bookkeeper')) >> text=Show all").click();
       await expect.poll(() => rows.count()).toBeGreaterThan(11);
       expect(await rows.count()).toBeLessThan(LONGEST_PAGE);

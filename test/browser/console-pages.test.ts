@@ -139,7 +139,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     await page.fill(".find input", taskId.slice(-8));
     await page.keyboard.press("Enter");
     await page.waitForURL(`${relay.baseUrl}/console#/tasks/${taskId}`);
-    // A view that opens takes the focus, so a key before that would not reach the field.
+    // A view that opens takes the focus, so an earlier key press would not reach the field.
     await page.waitForSelector("h1:has-text('Task'):focus");
     await page.fill(".find input", world.files.agentId);
     await page.keyboard.press("Enter");
@@ -204,7 +204,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     return answer.body;
   }
 
-  // The limits of the built files are in test/page-sizes.test.ts; here the browser says what it loads.
+  // The limits of the built files are in test/page-sizes.test.ts; here the browser reports what it loads.
   it("the console loads at most 70 kB for the overview", async () => {
     const { page, context } = await openWindow(browser, watch);
     const loaded = new Map<string, number>();
@@ -238,6 +238,6 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
   });
 });
 
-/** A browser without a session is told so by the browser itself, once, where it asks for one. */
+/** The browser itself reports that there is no session, once, when the page asks for one. */
 const isFirstVisit = (message: string) =>
   /401 \(Unauthorized\) at .*\/session\/renew$/.test(message);

@@ -63,20 +63,20 @@ describe.skipIf(executablePath === undefined)(
       rmSync(folder, { recursive: true });
     });
 
-    /** Takes a picture of a page at both widths, of as much as a person sees at once; returns its faults. */
+    /** Takes a screenshot of a page's visible part at both widths; returns the faults of the page. */
     async function take(name: string, baseUrl: string, place: string, wait: string) {
       const faults: (string | number)[] = [];
       for (const width of [1280, 390]) {
         const height = width === 390 ? 844 : 900;
         const options = { width, height, place };
         const { page, context } = await openConsole(browser, baseUrl, watch, options);
-        // A relay suspends a peer after three missed heartbeats, which takes 12 s and longer when busy.
+        // A relay suspends a peer after three missed heartbeats, which takes at least 12 s.
         await page.waitForSelector(wait, { timeout: 60_000 });
         await waitForParts(page);
         const overflow = await getOverflow(page);
         faults.push(...(overflow === 0 ? [] : [overflow]), ...(await findCutTexts(page)));
         faults.push(...(await findBarriers(page)));
-        // The focus of a person's keyboard is no part of the picture.
+        // The outline of the keyboard focus does not belong in the screenshot.
         await page.evaluate("document.activeElement.blur()");
         await page.screenshot({ path: join(screenshots, `console-${name}-${width}.png`) });
         await context.close();

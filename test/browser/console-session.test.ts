@@ -20,7 +20,7 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
     await relay?.stop();
   });
 
-  /** Returns the bearer that the page sends. */
+  /** Returns the bearer token that the page sends. */
   async function readBearer(page: Page): Promise<string> {
     const [request] = await Promise.all([
       page.waitForRequest((each) => each.url().includes("/admin/console-sessions")),
@@ -114,7 +114,7 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
 
   it("OP3: a page of another origin renews nothing", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
-    // The same machine under another name is another origin; this answer of it has no policy of its own.
+    // The same machine under another name is another origin; the answer used here has no policy of its own.
     await page.goto(`${relay.baseUrl.replace("127.0.0.1", "localhost")}/openapi.json`);
     const renew = `${relay.baseUrl}/api/v1/console/session/renew`;
     const [response] = await Promise.all([

@@ -7,7 +7,7 @@ import { goToPlace, openWindow } from "./world/watched-page.ts";
 
 const executablePath = findBrowser();
 const main = new URL("../../apps/relay/src/main.ts", import.meta.url).pathname;
-/** The most time that a newcomer waits, on a busy machine; the measured time is printed. */
+/** The maximum time that a new user waits, on a busy machine; the measured time is printed. */
 const LONGEST_MS = 60_000;
 
 describe.skipIf(executablePath === undefined)("agent-relay dev", { timeout: 120_000 }, () => {

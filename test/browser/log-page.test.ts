@@ -42,7 +42,7 @@ describe.skipIf(executablePath === undefined)("The page /log", { timeout: 120_00
     await relay.stop();
   });
 
-  /** Waits until a head covers every key, and returns the time of the last entry. */
+  /** Waits until a head covers the entry of every key, and returns the time of the last entry. */
   async function waitForLastTime(): Promise<number> {
     const path = `${relay.baseUrl}/log/v1/tile/entries/000.p/${AGENTS}`;
     await vi.waitUntil(async () => (await fetch(path)).ok, { timeout: 20_000, interval: 50 });
@@ -100,7 +100,7 @@ describe.skipIf(executablePath === undefined)("The page /log", { timeout: 120_00
     await context.close();
   });
 
-  /** Answers with another byte in the body than the relay sent. */
+  /** Answers with a body in which one byte differs from what the relay sent. */
   const changeByte = (change: (body: string) => string): ChangeAnswer => {
     return async (route) => {
       const response = await route.fetch();

@@ -35,7 +35,7 @@ describe.skipIf(executablePath === undefined)(
       return { command, link };
     }
 
-    /** Loads the page anew, because another fragment alone would keep what it has read. */
+    /** Reloads the page, because a new fragment alone would keep the data that it has read. */
     async function open(path: string): Promise<void> {
       await page.goto("about:blank");
       await page.goto(`${world.relay.baseUrl}/console/me#/${path}`);

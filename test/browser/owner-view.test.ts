@@ -12,7 +12,7 @@ const screenshots = new URL("../../docs/screenshots/", import.meta.url).pathname
 
 const PAGES = ["", "work", "account", "visibility", "credentials", "approvals", "devices"];
 
-/** Runs inside the page: everything that the stores of the browser would give a thief, as text. */
+/** Runs inside the page; returns everything that a thief could read from the browser's storage, as text. */
 const READ_STORES = `(async () => {
   const database = await new Promise((resolve, reject) => {
     const opening = indexedDB.open("agent-owner");
@@ -55,7 +55,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
   let page: Page;
   const messages: string[] = [];
   const requests: { url: string; bearer: string | undefined }[] = [];
-  /** The codes of all pairings, which no address and no log may show. */
+  /** The codes of all pairings, which must not appear in any address or log. */
   const codes: string[] = [];
 
   beforeAll(async () => {
@@ -89,7 +89,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     return { command, link };
   }
 
-  /** Opens the link and offers the key of the browser. */
+  /** Opens the link and claims its code with the browser's key. */
   async function claim(by: Page, link: string): Promise<string> {
     await by.goto(link);
     await by.click("text=Pair this browser");
@@ -110,7 +110,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     return /paired as device (\S+)/.exec(command.output())?.[1] ?? "";
   }
 
-  /** Loads the page anew, because another fragment alone would keep what it has read. */
+  /** Reloads the page, because a new fragment alone would keep the data that it has read. */
   async function open(path: string, on = page): Promise<void> {
     await on.goto("about:blank");
     await on.goto(`${world.relay.baseUrl}/console/me#/${path}`);
@@ -127,7 +127,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     const [terminal] = await command.waitForOutput(/its key: {2}([\da-f ]+)\n/);
     expect(shown).toBe(terminal);
     expect(command.output()).toMatch(/claimed by ".+ on Linux"/);
-    // A claim survives that the page is loaded again.
+    // A claim must survive a reload of the page.
     await page.reload();
     expect(await page.locator(".fingerprint").innerText()).toBe(shown);
     await answer(command, "y");
@@ -143,7 +143,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     expect(stores.isExtractable).toBe(false);
     expect(stores.exports).toEqual(Array(3).fill("InvalidAccessError"));
     expect([stores.local, stores.session, stores.cookie]).toEqual([0, 0, ""]);
-    // The stored object holds ids and the public key, and neither a code nor a token.
+    // The stored object contains ids and the public key, but no code and no token.
     expect(stores.kept).not.toMatch(/"code"|eyJ/);
   });
 
@@ -154,7 +154,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await world.order("please wait for me", "claimed");
     await open("");
     const readTiles = () => page.locator(".tiles").innerText();
-    // The balance is a call of its own, which may be answered after those of the day.
+    // The balance is a separate call, which may be answered after the calls for the day.
     await expect.poll(readTiles).toContain("102.85 USD");
     expect(await readTiles()).toMatch(/Earned today\s+2\.85 USD/);
     expect(await readTiles()).toContain("1 failed");
@@ -354,7 +354,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
   it("a browser withdraws where the owner has allowed it, once per question, and ends itself", async () => {
     const other = await openContext();
     await pair(other.page, "--allow-withdrawals");
-    // Only a browser that was paired before has no use for the code of its link.
+    // Only a browser that was paired before does not need the code of its link.
     const note = other.page.locator("main >> text=This browser is paired already");
     expect(await note.count()).toBe(0);
     await other.page.goto("about:blank");
@@ -370,7 +370,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     expect(await other.page.locator(".consequence").innerText()).toContain("2.50 USD");
     await other.page.locator("dialog .button").click();
     await other.page.waitForSelector("td:has-text('DE00 0000')");
-    // The statement above the list says so as well, without a reload of the page.
+    // The statement above the list must show it too, without a reload of the page.
     const movements = other.page.locator("[aria-label^=Movements]");
     await expect.poll(() => movements.innerText(), { timeout: 10_000 }).toContain("−2.50 USD");
     const listed = await world.operator.listWithdrawals({ params: { agentId: world.workerId } });
@@ -413,7 +413,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
       expect(addresses).not.toContain(secret);
       expect(world.relay.log()).not.toContain(secret);
     }
-    // Refusals of the tests of theft are answers with an error status, which Chromium notes by itself.
+    // The refusals that the theft tests expect have an error status, which Chromium itself logs.
     const unexpected = messages.filter((text) => !text.startsWith("Failed to load resource"));
     expect(unexpected).toEqual([]);
     await context.close();

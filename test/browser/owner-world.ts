@@ -8,27 +8,27 @@ import { vi } from "vitest";
 import { startAgentProcess, type AgentProcess } from "../start-agent-process.ts";
 import { startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
 
-/** The agent that is paid, the one that pays, and the relay between them, all as processes. */
+/** The agent that is paid, the agent that pays, and the relay between them, each as a process. */
 export interface OwnerWorld {
   readonly relay: RelayProcess;
   readonly operator: RelayClient;
   readonly workerId: string;
   readonly payerId: string;
-  /** Runs a command of the worker's owner, beside the running worker. */
+  /** Runs a command as the worker's owner while the worker is running. */
   runCommand(...args: string[]): AgentProcess;
-  /** Submits a task to the worker as the payer and waits until it has a status. */
+  /** Submits a task from the payer to the worker and waits until it has a status. */
   order(prompt: string, status: string): Promise<string>;
-  /** Starts an agent whose tool `deploy` waits for the vote of this approver, and returns a caller of it. */
+  /** Starts an agent whose tool `deploy` waits for this approver's vote, and returns a function that calls it. */
   startSpender(
     approver: object,
     showsArguments: boolean,
   ): Promise<(text: string) => Promise<string>>;
-  /** Lets that many agents that the worker does not know ask for its vote; returns their ids. */
+  /** Lets this many agents that the worker does not know ask for its vote; returns the agents' ids. */
   askAsStrangers(count: number, call?: AskedCall): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** A call that an agent asks for, by default one whose arguments it does not show. */
+/** A call for which an agent requests approval; by default its arguments are not shown. */
 export interface AskedCall {
   readonly tool: string;
   readonly args: Record<string, unknown>;
@@ -143,7 +143,7 @@ export async function startOwnerWorld(): Promise<OwnerWorld> {
   };
 }
 
-/** Registers an agent that asks for the vote of an approver, and returns its id. */
+/** Registers an agent that asks for the vote of an approver, and returns the agent's id. */
 async function askAsStranger(
   operator: RelayClient,
   approverId: string,

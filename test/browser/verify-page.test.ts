@@ -28,16 +28,16 @@ const root = new URL("../..", import.meta.url).pathname;
 const screenshots = join(root, "docs/screenshots");
 const NOW = 1_767_330_954_827;
 
-/** One verdict as the page shows it. */
+/** A verdict as the page shows it. */
 interface Shown {
   readonly state: string;
   readonly code: string | undefined;
   readonly levels: readonly string[];
-  /** The root of the log's head; absent where no log holds the file. */
+  /** The root of the log's head; absent if no log contains the file. */
   readonly head?: string;
 }
 
-/** Returns the verdict of Node.js in the words of the page. */
+/** Returns the verdict of Node.js in the page's words. */
 function getExpected(
   text: string,
   keys: readonly string[],
@@ -139,7 +139,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
 
   const readShown = (page: Page) => page.evaluate<Shown[]>(READ_SHOWN);
 
-  /** Compares page and Node.js on many texts at once, under the same keys. */
+  /** Compares the page with Node.js on many texts at once, with the same keys. */
   async function compare(texts: readonly string[], keys: readonly string[]): Promise<void> {
     for (let at = 0; at < texts.length; at += 50) {
       const some = texts.slice(at, at + 50);
@@ -226,7 +226,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
       const { page, context } = await openNamed(example);
       const companions = [proof, identity === undefined ? undefined : JSON.stringify(identity)];
       await give(page, [text, ...companions.filter((each) => each !== undefined)]);
-      // Node.js is given a proof of something else by name; the page finds none that fits.
+      // Node.js would be given the wrong proof explicitly, whereas the page finds no proof that fits.
       const fits = example.title === "another proof" ? { ...example, proof: undefined } : example;
       const expected = getExpected(text, keys, fits as LogExample);
       const [shown] = await readShown(page);
@@ -373,7 +373,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
       ),
     );
     expect(answer).toBe("TypeError");
-    // Only this attempt may leave a message.
+    // Only this attempt may cause a message.
     expect(messages.splice(seen).join()).toContain("Content Security Policy");
     await context.close();
   });
@@ -523,7 +523,7 @@ function getNamedExample(examples: readonly BundleExample[]): BundleExample {
   return found;
 }
 
-/** Read in the page, whose types are not those of this file. */
+/** Evaluated in the page, which does not have the types of this file. */
 const READ_SHOWN = `[...document.querySelectorAll("article")].map((article) => ({
   state: article.className,
   code: article.dataset.code,

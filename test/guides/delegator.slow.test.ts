@@ -21,9 +21,9 @@ interface McpAddress {
   readonly headers?: Record<string, string>;
 }
 
-/** The client of the block that was opened last, as a user has it open. */
+/** The client of the most recently opened block, which stays open as it does for a user. */
 let client: Client | undefined;
-/** The task of the last answer that named one. */
+/** The id of the task in the latest answer that contained one. */
 let taskId = "";
 afterAll(() => client?.close());
 
@@ -34,7 +34,7 @@ testGuide("delegator.md", {
   },
   clients: {
     pair: pairBrowser,
-    /** Opens the server of a configuration block with the official client, and reads its account. */
+    /** Opens the server of a configuration block with the official client, and reads the account's balance. */
     async MCP(block, shell) {
       await client?.close();
       client = new Client({ name: "guide", version: "1" });
@@ -43,7 +43,7 @@ testGuide("delegator.md", {
       const listen = (data: Buffer) => (says += String(data));
       if (transport instanceof StdioClientTransport) transport.stderr?.on("data", listen);
       await client.connect(transport);
-      // Until the agent has joined its relay, the balance is refused.
+      // The balance is refused until the agent has joined its relay.
       const balance = await vi.waitFor(() => callTool("balance"), { timeout: 20_000 });
       const { agent_id: agentId } = JSON.parse(balance) as { agent_id: string };
       await shell.run(`DELEGATOR_ID=${agentId}`);
@@ -52,8 +52,8 @@ testGuide("delegator.md", {
       return balance;
     },
     /**
-     * Makes the call of a block; a receipt that it returns is verified once more, without the tools. The
-     * reader replaces `TASK_ID` by the task of the last answer.
+     * Makes the call of a block; a returned receipt is verified once more, without the tools. Like a reader, it
+     * replaces `TASK_ID` by the task of the latest answer.
      */
     async call(block, shell) {
       const filled = block.replaceAll("TASK_ID", taskId);

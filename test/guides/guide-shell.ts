@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from "node:path";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** The programs of a checkout after its build, each with the source that is run here in its place. */
+/** The programs of a built checkout, each with the source that is run here instead. */
 const programs = {
   "apps/relay/dist/main.js": "apps/relay/src/main.ts",
   "apps/agent-server/dist/main.js": "apps/agent-server/src/main.ts",
@@ -17,24 +17,24 @@ const programs = {
 
 const AGENT_READY = /listening on http:\/\/127\.0\.0\.1:(\d+)[^]*registered at/;
 
-/** The programs that a guide starts: the port that each has by default, and the line that says it works. */
+/** The programs that a guide starts, each with its default port and the output that shows that it is ready. */
 const servers = {
-  /** A first relay is reached by its own machine only. */
+  /** Without configuration, a relay can only be reached from its own machine. */
   relay: { port: 3000, ready: /"msg":"relay\.listening".*"host":"127\.0\.0\.1","port":(\d+)/ },
   "agent server": { port: 3100, ready: AGENT_READY },
-  /** The agent that does the work where the guide is about another one. */
+  /** The agent that does the work if the guide is about another agent. */
   worker: { port: 3199, ready: AGENT_READY },
 };
 type ServerName = keyof typeof servers;
 
-/** A folder in which the blocks of a guide run one after another, like in the terminal of a reader. */
+/** A folder in which the blocks of a guide run one after another, as in a reader's terminal. */
 export interface GuideShell {
-  /** The variables that the blocks have set and exported so far, and that tests add. */
+  /** The variables that the blocks have set and exported so far, and those that tests add. */
   readonly variables: Record<string, string>;
-  /** Replaces the addresses that programs have by default with those that they have here. */
+  /** Replaces the programs' default addresses by their actual ones. */
   adapt(text: string): string;
   writeFile(path: string, text: string): void;
-  /** Runs commands to their end; returns their output. Throws on another exit code. */
+  /** Runs commands to their end and returns their output. Throws if the exit code differs. */
   run(commands: string, exitCode?: number): Promise<string>;
   /** Runs a program until `stop`; resolves when it is ready. */
   start(name: string, commands: string): Promise<void>;
@@ -54,11 +54,11 @@ export function openGuideShell(): GuideShell {
     PORT: "0",
   };
 
-  /** Every variable is passed on, because a reader types all blocks into the same terminal. */
+  /** Passes on every variable, because a reader types all blocks into the same terminal. */
   function spawnShell(commands: string, options: { readonly detached: boolean }): ChildProcess {
     const script = `set -ae\nexec 2>&1\n[ ! -f .variables ] || . ./.variables\n${commands}\n`;
     const stdio = ["ignore", "pipe", "inherit"] as const;
-    // The relay warns of variables that it does not have.
+    // The relay warns about variables that it does not know.
     const onAnyPort = commands.includes("agent-server") ? { AGENT_PORT: "0" } : {};
     return spawn("sh", ["-c", script], {
       cwd: folder,
@@ -77,7 +77,7 @@ export function openGuideShell(): GuideShell {
     await ended;
   }
 
-  /** A reader replaces the two paths too. */
+  /** Replaces the two example paths too, as a reader would. */
   const adapt = (text: string) =>
     text
       .replaceAll("/path/to/agent-relay", folder)
@@ -103,7 +103,7 @@ export function openGuideShell(): GuideShell {
     async start(name, commands) {
       if (!isServerName(name)) throw new Error(`"${name}" is no program that guides start`);
       const { port, ready } = servers[name];
-      // A program that is started again has the port that it had before.
+      // A restarted program gets the same port as before.
       const chosen = ports.get(port) ?? "0";
       const onPort = `PORT=${chosen} AGENT_PORT=${chosen}\n${adapt(commands)}`;
       const child = spawnShell(onPort, { detached: true });
@@ -120,7 +120,7 @@ export function openGuideShell(): GuideShell {
 
 const isServerName = (name: string): name is ServerName => Object.hasOwn(servers, name);
 
-/** Creates a folder that looks like a checkout after its build, and runs the sources. */
+/** Creates a folder that looks like a built checkout, but runs the sources. */
 function createCheckout(): string {
   const folder = mkdtempSync(join(tmpdir(), "guide-"));
   for (const [built, source] of Object.entries(programs)) {
@@ -142,7 +142,7 @@ function collectOutput(child: ChildProcess): { readonly text: string } {
   return output;
 }
 
-/** Resolves with the group of the pattern when the output matches it. */
+/** Resolves with the first group of the pattern once the output matches it. */
 function waitForOutput(child: ChildProcess, pattern: RegExp): Promise<string> {
   const output = collectOutput(child);
   return new Promise((resolve, reject) => {

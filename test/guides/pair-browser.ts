@@ -3,8 +3,8 @@ import { vi } from "vitest";
 import type { GuideClient } from "./test-guide.ts";
 
 /**
- * Runs the command of a block that pairs a browser, claims its code with a key as the page does, and says
- * yes. The new device is `DEVICE_ID` for the blocks below. The page itself is tested in test/browser.
+ * Runs the command of a block that pairs a browser, claims its code with a key as the page does, and confirms.
+ * Later blocks can use the new device as `DEVICE_ID`. The page itself is tested in test/browser.
  */
 export const pairBrowser: GuideClient = async (block, shell) => {
   const transcript = "pairing.txt";

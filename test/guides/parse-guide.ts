@@ -1,8 +1,8 @@
 /**
- * The notes that a guide may put before a block, as comments that readers do not see. `file` names the
- * file that the reader saves it as, `server` the program that it starts and that keeps running, `stop`
- * the program that the reader has stopped before, `exit code` the one of a command that is refused,
- * `needs` a program that not every machine has, `client` the client that takes the block.
+ * The notes that a guide may put before a block, as comments that readers do not see. `file` names the file to
+ * which the reader saves it, `server` the program that it starts and that keeps running, `stop` the program
+ * that the reader has stopped before, `exit code` that of a refused command, `needs` a program that not every
+ * machine has, `client` the client that executes the block.
  */
 const NOTES = ["file", "server", "stop", "exit code", "needs", "client"] as const;
 
@@ -21,8 +21,8 @@ export interface GuideBlock {
 const BLOCK = /((?:^<!--[^>]*-->\n+)*)^```(\S*)\n(.*?)^```$/gms;
 
 /**
- * Splits a guide into its blocks. Throws if a block has an unknown note or shows an output of nothing,
- * and if the text does not say under which name a block is saved.
+ * Splits a guide into its blocks. Throws if a block has an unknown note, if an output belongs to no block, or
+ * if the text does not mention the name under which a block is saved.
  */
 export function parseGuide(document: string): GuideBlock[] {
   const blocks: GuideBlock[] = [];
@@ -61,7 +61,7 @@ function parseNotes(comments: string, line: number): GuideNotes {
   return Object.fromEntries(notes);
 }
 
-/** Builds the pattern of a whole output, in which `…` stands for any text. */
+/** Builds a pattern for a whole output, in which `…` stands for any text. */
 export function buildOutputPattern(output: string): RegExp {
   const escape = (part: string) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
   const parts = output.trimEnd().split("…").map(escape);

@@ -1,6 +1,6 @@
 import type { GuideShell } from "./guide-shell.ts";
 
-/** Starts the relay that a guide is not about, and gives the reader the token of its operator. */
+/** Starts a relay for a guide that is about something else, and gives the reader the operator's token. */
 export async function startRelay(shell: GuideShell): Promise<void> {
   shell.variables["AGENT_API_TOKEN"] = "operator-of-the-guides-0123456789";
   const settings = `AGENT_HOST=127.0.0.1 X402_PAY_TO_ADDRESS=0x${"0".repeat(40)}`;
@@ -8,7 +8,7 @@ export async function startRelay(shell: GuideShell): Promise<void> {
 }
 
 /**
- * Starts an agent that repeats a text in capital letters for 1 USD and lets submitters inspect; its id is
+ * Starts an agent that returns a text in capital letters for 1 USD and allows inspections; its id is in
  * `WORKER_ID`.
  */
 export async function startWorker(shell: GuideShell): Promise<void> {

@@ -7,20 +7,20 @@ import { buildOutputPattern, parseGuide, type GuideBlock } from "./parse-guide.t
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** Takes a block; returns the text that it showed. Throws if the block does not do its work. */
+/** Executes a block and returns the text that it showed. Throws if the block does not work. */
 export type GuideClient = (block: string, shell: GuideShell) => Promise<string>;
 
-/** The parts of a guide's test that the guide itself does not contain. */
+/** The parts of a guide's test that are not in the guide. */
 export interface GuideOptions {
-  /** Prepares what a reader of the guide has already. */
+  /** Prepares what a reader of the guide already has. */
   readonly prepare?: (shell: GuideShell) => Promise<void>;
-  /** Take the blocks with the note `client`, by its value. */
+  /** Execute the blocks with the note `client`, by the value of the note. */
   readonly clients?: Readonly<Record<string, GuideClient>>;
 }
 
 /**
- * Runs every block of a guide in the order of the page, as a reader would, and compares the output with
- * the one on the page. A block that would be skipped fails.
+ * Runs every block of a guide in order, as a reader would, and compares the output with the one on the page. A
+ * block that cannot be run fails the test.
  */
 export function testGuide(name: string, options: GuideOptions = {}): void {
   const blocks = parseGuide(readFileSync(join(root, "docs", name), "utf8"));
@@ -44,7 +44,7 @@ export function testGuide(name: string, options: GuideOptions = {}): void {
   });
 }
 
-/** Does what a reader does with a block; returns the text that it printed. */
+/** Follows a block as a reader would; returns the text that was printed. */
 async function follow(
   { language, text, notes, line }: GuideBlock,
   shell: GuideShell,

@@ -5,23 +5,23 @@ import { MASTER_TOKEN } from "../../start-relay-process.ts";
 import { joinRelay, type RealAgent, unwrapBody } from "./real-agent.ts";
 
 const TIMEOUT_MS = 20_000;
-/** Known before the relay is started, so that its database can have a history of the agent. */
+/** Chosen before the relay starts, so that its database can contain a history of the agent. */
 export const LONELY_ID = "019b7d21-53eb-7ccd-926c-3badff397a01";
 
-/** A relay at work: agents that delegate to each other, failures, money that waits. */
+/** A relay in use: agents that delegate to each other, failures, and money that is held. */
 export interface ConsoleWorld {
   readonly operator: RelayClient;
   readonly editor: RealAgent;
   readonly research: RealAgent;
   readonly linguist: RealAgent;
   readonly files: RealAgent;
-  /** An agent whose address no relay will call. */
+  /** An agent with an address that no relay will call. */
   readonly lonely: RealAgent;
-  /** Delegates to the researcher, which delegates to the linguist. */
+  /** Delegates to the researcher, which in turn delegates to the linguist. */
   readonly askResearch: (prompt: string) => Promise<string>;
-  /** Delegates what cannot succeed. */
+  /** Delegates a task that cannot succeed. */
   readonly askFiles: (prompt: string) => Promise<string>;
-  /** Submits a paid task to an agent that takes none, and returns at once: its money stays held. */
+  /** Submits a paid task to an agent that accepts none, and returns at once, so that its money stays held. */
   readonly submitOpen: (prompt: string) => Promise<string>;
   readonly close: () => void;
 }
@@ -110,13 +110,13 @@ async function fund(operator: RelayClient, agent: RealAgent, amount: number): Pr
   unwrapBody(await operator.deposit({ params: agent, body }));
 }
 
-/** Asks for a withdrawal, which then waits for the operator. */
+/** Requests a withdrawal, which then waits for the operator. */
 export async function askForMoney(agent: RealAgent, amount: number): Promise<string> {
   const body = { amount, destination: "DE02 1203 0000 0000 2020 51" };
   return unwrapBody(await agent.client.requestWithdrawal({ params: agent, body })).withdrawal_id;
 }
 
-/** Asks two agents for their votes on a call. */
+/** Asks two agents to vote on a call. */
 export async function askForVotes({ research, editor, linguist }: ConsoleWorld): Promise<void> {
   unwrapBody(
     await research.client.requestApproval({

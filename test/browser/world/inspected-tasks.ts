@@ -8,13 +8,13 @@ const WINDOW_MS = 600_000;
 export interface InspectedWork {
   readonly boss: RealAgent;
   readonly worker: RealAgent;
-  /** Has one result rejected, with a reason, and contested before the operator; returns its task. */
+  /** Has a result rejected with a reason and then contested before the operator; returns its task. */
   readonly dispute: (reason?: string) => Promise<string>;
-  /** Has one result accepted. */
+  /** Has a result accepted. */
   readonly accept: () => Promise<void>;
 }
 
-/** Joins two agents with the money for their tasks and for the fee of a dispute. */
+/** Registers two agents with the money for their tasks and for the fee of a dispute. */
 export async function joinInspectedWork(
   baseUrl: string,
   operator: RelayClient,

@@ -13,25 +13,25 @@ import type { ServerMessage } from "@agent/wire";
 
 type AssignedTask = Extract<ServerMessage, { type: "task_assigned" }>["task"];
 
-/** An agent with a key and a client of its own, and a socket if it works. */
+/** An agent with its own key and client, and with a socket if it works. */
 export interface RealAgent extends DeviceIdentity {
   readonly client: RelayClient;
   readonly close: () => void;
 }
 
 export interface AgentPlan {
-  /** By default the id of its key. */
+  /** By default the id that is derived from its key. */
   readonly agentId?: string;
   readonly name: string;
   readonly description?: string;
   readonly endpoint?: string;
   readonly capability?: string;
   readonly price?: number;
-  /** Answers a task; without it the agent takes none. */
+  /** Answers a task; without this function the agent accepts none. */
   readonly answer?: (task: AssignedTask, agent: RealAgent) => Promise<Partial<ReceiptBody>>;
 }
 
-/** Returns the body of a success, or fails with the refusal. */
+/** Returns the body of a successful answer, or throws the refusal. */
 export function unwrapBody<Body>(
   answer:
     | { readonly ok: true; readonly body: Body }
@@ -41,7 +41,7 @@ export function unwrapBody<Body>(
   return answer.body;
 }
 
-/** Joins a relay, registers, lists a price and connects. */
+/** Joins a relay: registers, lists a price and connects. */
 export async function joinRelay(baseUrl: string, plan: AgentPlan): Promise<RealAgent> {
   const { secretKey } = generateKeyPair(crypto.getRandomValues(new Uint8Array(32)));
   const named = plan.agentId === undefined ? {} : { agentId: plan.agentId };

@@ -6,14 +6,14 @@ import { joinRelay, type RealAgent, unwrapBody } from "./real-agent.ts";
 
 const TIMEOUT_MS = 40_000;
 
-/** The middle relay and each peer may owe each other as much, in USD. */
+/** The maximum debt in USD between the middle relay and each peer, in either direction. */
 export const CREDIT_LIMIT = 10;
-/** The tasks between the middle and the southern relay, and what the southern one owes for them: 2 x 1.90 - 0.475. */
+/** The tasks between the middle and the southern relay, and the debt of the southern one: 2 x 1.90 - 0.475. */
 export const TRAFFIC = { tasks: 3, owed: 3.325 } as const;
 
 /**
- * Three relays: the middle one has worked for one peer more than the peer for it, and has lost the other.
- * Two heartbeats later the lost one is removed, so look at them at once.
+ * Three relays: the middle one has done more work for one peer than the peer for it, and has lost contact with
+ * the other. The lost peer is removed two heartbeats later, so tests must check it at once.
  */
 export interface RelayNetwork {
   readonly middle: RelayProcess;
@@ -100,7 +100,7 @@ async function payInto(baseUrl: string, agent: RealAgent, amount: number): Promi
   unwrapBody(await operator.deposit({ params: agent, body: { amount, reference: "the first" } }));
 }
 
-/** Returns a port that is free now, for a relay whose address others must know. */
+/** Returns a port that is currently free, for a relay whose address others must know in advance. */
 async function findFreePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

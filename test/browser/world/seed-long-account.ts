@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 
 const program = new URL("../../../apps/relay/test/processes/seed-long-account.ts", import.meta.url);
 
-/** Gives a new database an account with so many movements. */
+/** Gives an account in a new database this many movements. */
 export async function seedLongAccount(
   path: string,
   agentId: string,

@@ -4,9 +4,9 @@ import { promisify } from "node:util";
 const HOUR = 60;
 const DAY = 24 * HOUR;
 
-/** The minutes ago at which the relay stopped and began again. */
+/** The numbers of minutes ago at which the relay stopped and started again. */
 export const STOPPED = [[3 * DAY, 3 * DAY - 9 * HOUR]] as const;
-/** The minutes ago at which the agent went and came back. */
+/** The numbers of minutes ago at which the agent went offline and came back. */
 export const AWAY = [
   [6 * DAY, 5 * DAY - 2 * HOUR],
   [2 * DAY, 2 * DAY - 40],
@@ -19,7 +19,7 @@ const program = new URL(
   import.meta.url,
 );
 
-/** Gives a new database a week in which an agent came and went. */
+/** Gives a new database a week in which an agent went offline several times. */
 export async function seedOnlineHistory(path: string, agentId: string): Promise<void> {
   const seeded = { path, agentId, minutes: 7 * DAY + 5, stopped: STOPPED, away: AWAY };
   const args = ["--conditions=agent-source", program.pathname, JSON.stringify(seeded)];

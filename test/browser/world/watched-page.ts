@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { MASTER_TOKEN } from "../../start-relay-process.ts";
 import { unwrapBody } from "./real-agent.ts";
 
-/** The messages and requests of all pages of a test file. */
+/** The messages and requests of all pages in a test file. */
 export interface PageWatch {
   readonly messages: string[];
   readonly requests: string[];
@@ -18,12 +18,12 @@ export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly scheme?: "light" | "dark";
-  /** The place in the console, such as `#/tasks`. */
+  /** The route in the console, such as `#/tasks`. */
   readonly place?: string;
   readonly level?: "view";
 }
 
-/** Opens a window whose messages and requests are kept. */
+/** Opens a window whose messages and requests are recorded. */
 export async function openWindow(
   browser: Browser,
   watch: PageWatch,
@@ -32,7 +32,7 @@ export async function openWindow(
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
   const page = await context.newPage();
   page.on("console", (message) => {
-    // A file that did not load is named by its own address, everything else by that of the page.
+    // The message about a file that failed to load has the file's address; all others get that of the page.
     const place = message.location().url === "" ? page.url() : message.location().url;
     watch.messages.push(`${message.text()} at ${place}`);
   });
@@ -41,7 +41,7 @@ export async function openWindow(
   return { page, context };
 }
 
-/** Creates a link to the console as `agent-relay console` prints it. */
+/** Creates a link to the console like the one that `agent-relay console` prints. */
 export async function createConsoleLink(baseUrl: string, level?: "view"): Promise<string> {
   const operator = createRelayClient({ baseUrl, identity: { masterToken: MASTER_TOKEN } });
   const body = level === undefined ? {} : { level };
@@ -49,7 +49,7 @@ export async function createConsoleLink(baseUrl: string, level?: "view"): Promis
   return `${baseUrl}/console#code=${code}`;
 }
 
-/** Opens the console by a new code and goes to a place of it. */
+/** Opens the console with a new code and goes to a route in it. */
 export async function openConsole(
   browser: Browser,
   baseUrl: string,
@@ -64,14 +64,14 @@ export async function openConsole(
   return opened;
 }
 
-/** Goes to a place and waits until its parts are there. */
+/** Goes to a route and waits until the view is complete. */
 export async function goToPlace(page: Page, place: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
   await page.waitForSelector(`main[data-place=${JSON.stringify(place)}]`);
   await waitForParts(page);
 }
 
-/** Waits until nothing on the page is still loading. */
+/** Waits until nothing on the page is loading any more. */
 export async function waitForParts(page: Page): Promise<void> {
   await page.waitForSelector("h1");
   await page.waitForSelector(".loading", { state: "detached" });
