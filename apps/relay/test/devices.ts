@@ -16,12 +16,12 @@ export interface SocketClose {
   readonly reason: string;
 }
 
-/** One end of a real socket; the relay's messages wait until they are taken. */
+/** The client's end of a real socket; the relay's messages are queued until the test reads them. */
 export interface Device {
   readonly socket: WebSocket;
-  /** Takes the next message, which must be of this type. */
+  /** Reads the next message, which must have this type. */
   next<T extends ServerMessage["type"]>(type: T): Promise<MessageOfType<T>>;
-  /** Takes all messages that the relay has sent by the time it is idle. */
+  /** Reads all messages that the relay has sent by the time it is idle. */
   takeRemaining(): Promise<ServerMessage[]>;
   send(message: ClientMessage | string | Buffer): void;
   readonly closed: Promise<SocketClose>;
@@ -30,13 +30,13 @@ export interface Device {
 /** A relay on a real port with a manual clock; only the network runs in real time. */
 export interface ServedRelay extends TestRelay {
   readonly baseUrl: string;
-  /** Connects without sending anything; the caller must sign the device in. */
+  /** Connects without sending anything; the caller must authenticate the device. */
   connect(agent: Pick<TestAgent, "agentId">, options?: ClientOptions): Promise<Device>;
-  /** Connects with a token, by default a fresh one of the agent, and takes the `ready`. */
+  /** Connects with a token, by default a new one of the agent, and reads the `ready` message. */
   connectDevice(agent: TestAgent, token?: string): Promise<Device>;
   /** Moves the clock in steps, so that devices can answer each ping. */
   advance(ms: number): Promise<void>;
-  /** Stops as a process does on SIGTERM. */
+  /** Stops as a process does after SIGTERM. */
   stop(graceMs?: number): Promise<void>;
 }
 
@@ -152,8 +152,8 @@ function createDevice(socket: WebSocket): Device {
 }
 
 /**
- * Runs enough turns of the event loop for pending work in this process, on its sockets and servers, and for
- * what two processes tell each other.
+ * Runs the event loop until pending work in this process, on its sockets and servers, and notifications between
+ * two processes are done.
  */
 export async function settleEventLoop(): Promise<void> {
   if (processCount > 1) await waitForCollected();

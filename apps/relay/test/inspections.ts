@@ -10,7 +10,7 @@ import { expect } from "vitest";
 import { createBuyer, submitAcceptedTask, type Delegation } from "./market.ts";
 import { createReceipt, type Reply, type TestRelay } from "./test-relay.ts";
 
-/** Lists an agent at a price of 2 per task, with the inspection that it offers. */
+/** Lists an agent at a price of 2 per task, with its offer of inspections. */
 export async function putOffer(
   t: TestRelay,
   agent: TestAgent,
@@ -32,7 +32,7 @@ export async function putOffer(
   expect(listed.status).toBe(200);
 }
 
-/** Creates an agent that takes cases as an arbiter. */
+/** Creates an agent that accepts cases as an arbiter. */
 export async function createArbiter(t: TestRelay): Promise<TestAgent> {
   const agent = await t.createAgent();
   const path = `/api/v1/agents/${agent.agentId}/listing`;
@@ -41,7 +41,7 @@ export async function createArbiter(t: TestRelay): Promise<TestAgent> {
   return agent;
 }
 
-/** The parties of an inspection: the submitter has 10 USD, the executor asks 2 and has its bond. */
+/** The parties of an inspection: the submitter has 10 USD; the executor charges 2 and can pay its bond. */
 export interface Parties {
   readonly boss: TestAgent;
   readonly worker: TestAgent;
@@ -58,14 +58,14 @@ export async function createParties(t: TestRelay): Promise<Parties> {
   return { boss, worker, arbiter };
 }
 
-/** An inspected task of its parties. */
+/** An inspected task and its parties. */
 export interface Case extends Parties {
   readonly task: Delegation;
-  /** The hash of the receipt; empty before it. */
+  /** The hash of the receipt; empty before the delivery. */
   readonly receiptHash: string;
 }
 
-/** Submits a task that its submitter inspects, before the operator or the named arbiter. */
+/** Submits a task with inspection; the arbiter is the operator or the named one. */
 export async function submitInspected(
   t: TestRelay,
   parties: Parties,
@@ -105,14 +105,14 @@ export async function getCase(t: TestRelay, { task }: Pick<Case, "task">): Promi
   return body as unknown as Inspection;
 }
 
-/** A relay, in this process or another, by the time that its statements need. */
+/** A relay, in this process or another one, with the clock that statements about it use. */
 interface Clocked {
   readonly clock: { readonly now: () => number };
 }
 
 type VerdictName = VerdictRecord["verdict"];
 
-/** Signs the verdict of the party that may give it; `change` replaces members before the signature. */
+/** Signs the verdict as the party that may give it; `change` replaces members before it is signed. */
 export function signVerdict(
   t: Clocked,
   { boss, worker, task, receiptHash }: Omit<Case, "arbiter">,
@@ -135,7 +135,7 @@ export function signVerdict(
   );
 }
 
-/** Gives the verdict of the party that may give it. */
+/** Gives a verdict as the party that may give it. */
 export function giveVerdict(
   t: TestRelay,
   given: Case,
@@ -179,7 +179,7 @@ export function ruleAsOperator(t: TestRelay, { task }: Case, share: number): Pro
   return t.asOperator("POST", `${task.path}/decision`, ruling);
 }
 
-/** Begins a case that is rejected and contested before the named arbiter. */
+/** Begins a case whose result is rejected and contested before the named arbiter. */
 export async function beginDispute(
   t: TestRelay,
   parties: Parties,
@@ -193,7 +193,7 @@ export async function beginDispute(
   return given;
 }
 
-/** Lets the time of the present state pass, and runs the jobs; a closed case has none. */
+/** Advances the clock past the deadline of the current state and runs the jobs; a closed case has no deadline. */
 export async function passDeadline(t: TestRelay, given: Pick<Case, "task">): Promise<void> {
   const { deadline } = await getCase(t, given);
   if (deadline === null) return;

@@ -6,15 +6,15 @@ import { OPERATOR_TOKEN } from "./test-relay.ts";
 
 const world = { now: Date.now, randomBytes };
 
-/** The work that a relay has acknowledged, and so must never lose. */
+/** The work that a relay has acknowledged and must therefore never lose. */
 export interface AcknowledgedWork {
   readonly deposits: string[];
   readonly tasks: Task[];
-  /** The receipt of each task that was answered with 200. */
+  /** The receipts that were accepted with status 200, by task. */
   readonly receipts: Map<string, object>;
 }
 
-/** A payer and a worker at a relay in a process of its own, on the real clock. */
+/** A payer and a worker at a relay in a separate process, on the real clock. */
 export interface LoadAgents {
   readonly payer: TestAgent;
   readonly worker: TestAgent;
@@ -49,7 +49,7 @@ export async function requestJson(
 const REPEAT_MS = 200;
 const MAX_REPEATS = 300;
 
-/** Sends a request again until it is answered, as a client does that must know its effect. */
+/** Repeats a request until it is answered, like a client that must know its effect. */
 export const requestUntilAnswered: typeof requestJson = async (...request) => {
   for (let sent = 1; ; sent += 1) {
     const answer = await requestJson(...request).catch(() => undefined);
@@ -84,8 +84,8 @@ export async function createLoadAgents(baseUrl: string): Promise<LoadAgents> {
 }
 
 /**
- * Deposits 10, submits and delivers, `concurrency` at a time, until `isEnough` or a request fails. Each
- * request may be sent again, by its reference, idempotency key or receipt.
+ * Deposits 10, submits a task and delivers its receipt, `concurrency` at a time, until `isEnough` or a request
+ * fails. Each request can be repeated safely, due to its reference, idempotency key or receipt.
  */
 export async function runLoad(
   baseUrl: string,
@@ -121,7 +121,7 @@ export async function runLoad(
     try {
       while (!isEnough(acknowledged) && (await round()));
     } catch {
-      // The relay has ended; requests without an answer may be lost.
+      // The relay has ended; requests without an answer may have had no effect.
     }
   }
   await Promise.all(Array.from({ length: concurrency }, lane));
@@ -129,7 +129,7 @@ export async function runLoad(
 
 const MAX_WAIT_MS = 30_000;
 
-/** Reads as the operator, and again while the relay says that it cannot answer now, which says nothing. */
+/** Reads as the operator, and repeats the request while the relay answers that it is unavailable. */
 async function readJson(url: string): Promise<Answer> {
   const end = Date.now() + MAX_WAIT_MS;
   for (;;) {
@@ -139,9 +139,7 @@ async function readJson(url: string): Promise<Answer> {
   }
 }
 
-/**
- * Lists acknowledged work that a relay has lost, and errors in its books; empty if all is well.
- */
+/** Lists acknowledged work that a relay has lost, and errors in its books; empty without faults. */
 export async function listMissing(baseUrl: string, load: LoadAgents): Promise<string[]> {
   const { payer, worker, acknowledged } = load;
   const faults: string[] = [];

@@ -3,10 +3,7 @@ import type { Settlement, Task, Transaction, TrustRecord } from "@agent/wire";
 import { expect } from "vitest";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
-/**
- * Creates an agent that asks `price` for its one capability, or a price for each, without an
- * endpoint.
- */
+/** Creates an agent without an endpoint that charges `price` for its only capability, or a price for each. */
 export async function createSeller(
   t: TestRelay,
   price: number | Record<string, number>,
@@ -16,9 +13,7 @@ export async function createSeller(
   return agent;
 }
 
-/**
- * Creates an agent that the operator registered and listed at a price of 1, without a bound key.
- */
+/** Creates an agent without a bound key that the operator registered and listed at a price of 1. */
 export async function createKeylessSeller(t: TestRelay): Promise<TestAgent> {
   const agent = t.createUnknownAgent();
   const { agentId: agent_id } = agent;
@@ -92,7 +87,7 @@ export async function submitAcceptedTask(
   return { task_id, prompt, submitted_at: t.clock.now(), path };
 }
 
-/** Counts the answers by status. */
+/** Counts the answers with each status. */
 export function countStatuses(replies: readonly Reply[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of replies) counts[status] = (counts[status] ?? 0) + 1;
@@ -109,7 +104,7 @@ export async function getTaskStatus(t: TestRelay, { path }: Pick<Delegation, "pa
   return (await getTaskAt(t, path)).status;
 }
 
-/** The state that a refusal must leave unchanged. */
+/** The state that a refusal must not change. */
 export interface AgentState {
   readonly balance: number;
   readonly pending_allocations: number;
@@ -137,7 +132,7 @@ export async function getAgentStates(
   );
 }
 
-/** Expects that no money was created or lost, and that every hold has its open task. */
+/** Expects that no money was created or lost, and that every hold belongs to an open task. */
 export async function expectConsistentBooks(
   t: TestRelay,
   totals: Record<string, number> = {},

@@ -14,7 +14,7 @@ import { OPERATOR_TOKEN, startTestRelay, type Reply, type TestRelay } from "./te
 
 export type ReceiptChange = Parameters<typeof createReceipt>[2];
 
-/** A task of price 2 that `boss`, who has 10, gave to `worker`; `stranger` is registered too. */
+/** A task at a price of 2 that `boss`, who has 10, gave to `worker`; `stranger` is registered too. */
 export interface ReceiptFixture {
   readonly t: TestRelay;
   readonly boss: TestAgent;
@@ -25,13 +25,13 @@ export interface ReceiptFixture {
   /** Posts as the operator, so that only the receipt itself can be refused. */
   post(body: unknown, path?: string): Promise<Reply>;
   postText(raw: string): Promise<Reply>;
-  /** Builds the members of a correct receipt, to be changed and signed. */
+  /** Builds the members of a correct receipt, which tests change and sign. */
   unsigned(change?: object): Record<string, unknown>;
-  /** Signs any members correctly. */
+  /** Signs any members validly. */
   signed(members: object, secretKey?: Uint8Array): object;
-  /** Throws unless the post has no effect and the correct receipt is accepted afterwards. */
+  /** Throws if the post has an effect, or if the correct receipt is not accepted afterwards. */
   expectNoEffect(posted: () => Promise<Reply>): Promise<Reply>;
-  /** Returns the balances of boss and worker after a receipt, by default the correct one. */
+  /** Returns the balances of boss and worker after a receipt was posted, by default the correct one. */
   balancesAfter(body?: unknown): Promise<[boss: number, worker: number]>;
 }
 

@@ -14,7 +14,7 @@ interface Work {
   readonly status?: "completed" | "failed";
 }
 
-/** A served relay with agents that pay each other, called by HTTP. */
+/** A served relay with agents that pay each other, which are called over HTTP. */
 export interface ReputationMarket {
   readonly t: ServedRelay;
   call(agent: TestAgent, method: string, path: string, body?: unknown): Promise<CallAnswer>;
@@ -23,7 +23,7 @@ export interface ReputationMarket {
   list(agent: TestAgent, price: number): Promise<void>;
   /** Submits tasks one after another and delivers their receipts. */
   work(by: TestAgent, worker: TestAgent, work?: Work): Promise<void>;
-  /** The fees of the relay, in USD. */
+  /** Returns the relay's fees in USD. */
   feesKept(): Promise<number>;
   close(): Promise<void>;
 }

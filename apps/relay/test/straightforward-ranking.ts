@@ -51,7 +51,7 @@ const ROWS = `
     left join agent_histories as paid on paid.agent_id = a.agent_id
   where offered.capability = ? and a.revoked_at is null order by a.agent_id`;
 
-/** Builds the candidates of a task from the rows of all agents, as if nothing was kept in memory. */
+/** Builds the candidates of a task from the rows of all agents, without anything kept in memory. */
 export async function loadCandidates(
   stored: StoredRows,
   query: StraightforwardQuery,
@@ -98,7 +98,7 @@ function toCandidate(
   };
 }
 
-/** Ranks candidates over the trust graph of all stored records. */
+/** Ranks candidates with the trust graph of all stored records. */
 export async function rankFromRows(
   stored: StoredRows,
   { askerId, required }: StraightforwardQuery,

@@ -25,7 +25,7 @@ export const OPERATOR_TOKEN = "test-master-token-0123456789";
 
 export const ZERO_ADDRESS = "0x0000000000000000000000000000000000000000";
 
-/** An answer with its body parsed. */
+/** An answer and its parsed body. */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
@@ -41,22 +41,22 @@ export interface RequestOptions {
   readonly headers?: Record<string, string>;
 }
 
-/** A relay in this process on a manual clock, with every line that it logs. */
+/** A relay in this process on a manual clock, with all lines that it logs. */
 export interface TestRelay {
   readonly relay: OpenRelay;
   /** The audience of tokens. */
   readonly did: string;
   readonly clock: ManualClock;
   readonly lines: string[];
-  /** Lists the logged events of one name. */
+  /** Lists the logged events with a name. */
   listLogged(msg: string): Record<string, unknown>[];
   request(method: string, path: string, options?: RequestOptions): Promise<Reply>;
   /** Calls as the operator. */
   asOperator(method: string, path: string, body?: unknown): Promise<Reply>;
-  /** Calls as an agent, with a fresh token. */
+  /** Calls as an agent, with a new token. */
   as(agent: TestAgent, method: string, path: string, body?: unknown): Promise<Reply>;
   token(agent: TestAgent, scope?: readonly Scope[]): Promise<string>;
-  /** Creates an agent that is unknown to the relay. */
+  /** Creates an agent that the relay does not know. */
   createUnknownAgent(): TestAgent;
   /** Creates a bootstrapped agent. */
   createAgent(): Promise<TestAgent>;
@@ -68,8 +68,7 @@ export interface TestRelay {
 }
 
 /**
- * Sends a request to the relay, in process unless a carrier takes it, and parses its answer as
- * JSON.
+ * Sends a request to the relay, in this process or through the test's carrier, and parses its answer as JSON.
  */
 export async function sendRequest(
   fetch: OpenRelay["fetch"],
@@ -91,15 +90,15 @@ export async function sendRequest(
   const answer = await (carry === undefined ? fetch(request) : carry(fetch, request));
   const text = await answer.text();
   const isJson = /\bjson\b/.test(answer.headers.get("content-type") ?? "");
-  // An answer in another media type is its text.
+  // An answer with another media type is returned as text.
   const parsed = text === "" ? {} : ((isJson ? JSON.parse(text) : text) as Reply["body"]);
   return { status: answer.status, headers: answer.headers, body: parsed, text };
 }
 
-/** With AGENT_TEST_PROCESSES=2 a relay of a test has two processes, which answer in turn. */
+/** With AGENT_TEST_PROCESSES=2 the relay of a test has two processes, which answer in turn. */
 const hasTwoProcesses = engine === "postgres" && process.env["AGENT_TEST_PROCESSES"] === "2";
 
-/** The number of processes of a relay of a test; each keeps its own limits of rates and streams. */
+/** The number of processes of a test's relay; each has its own limits of rates and streams. */
 export const processCount = hasTwoProcesses ? 2 : 1;
 
 async function openTestRelay(given: Config, world: Runtime, log: Log): Promise<OpenRelay> {
@@ -120,7 +119,7 @@ async function openTestRelay(given: Config, world: Runtime, log: Log): Promise<O
   return joinProcesses(first, second);
 }
 
-/** A database stands for the file there, and a relay has no file to keep others beside. */
+/** On Postgres a database replaces the file, so the relay has no folder for other files. */
 function withoutFileOnPostgres(config: Config): Config {
   if (engine === "sqlite") return config;
   return { ...config, storage: { ...config.storage, databasePath: ":memory:" } };
@@ -138,7 +137,7 @@ export async function startTestRelay(
   const read = readConfig({
     AGENT_API_TOKEN: OPERATOR_TOKEN,
     X402_PAY_TO_ADDRESS: ZERO_ADDRESS,
-    // At this interval the jobs sign the heads, so that a manual clock runs no further timer.
+    // With this interval the regular jobs sign the heads, so a manual clock needs no further timer.
     AGENT_LOG_INTERVAL_MS: "1000",
     AGENT_RATE_LIMIT_SCALE: "0",
     ...env,

@@ -26,7 +26,7 @@ export async function requestApproval(
   return body as unknown as Approval;
 }
 
-/** Requests as many approvals as may wait for an approver at once, or fewer. */
+/** Requests as many approvals as may be waiting for one approver, or fewer. */
 export async function requestManyApprovals(
   t: Pick<TestRelay, "as">,
   agent: TestAgent,
@@ -42,7 +42,7 @@ export async function getRelayDid(t: Pick<TestRelay, "request">): Promise<string
   return publicKeyToDidKey(hexToBytes(body["public_key"] as string));
 }
 
-/** Casts the approver's own vote; `about` replaces the approval that it signs. */
+/** Casts the approver's own vote; `about` replaces members of the approval that the vote signs. */
 export async function voteOn(
   t: Pick<TestRelay, "as" | "request">,
   approval: Approval,
@@ -56,7 +56,7 @@ export async function voteOn(
   return t.as(approver, "POST", path, signVote(about, { approverId, secretKey, decision, relay }));
 }
 
-/** Makes the call that was approved. */
+/** Makes the approved call. */
 export function useApproval(
   t: Pick<TestRelay, "as">,
   agent: TestAgent,

@@ -1,13 +1,13 @@
 import { OPERATOR_TOKEN, type Reply, type TestRelay } from "../test-relay.ts";
 
-/** Lets a relay in the test's process give out cookies: it has no socket whose address it could trust. */
+/** Lets a relay in the test's process set cookies, because it has no socket with an address that it could trust. */
 export const consoleEnv = { AGENT_BASE_URL: "https://relay.test" };
 
-/** A console session as its page holds it. */
+/** A console session with the values that its page holds. */
 export interface OpenConsole {
   readonly sessionId: string;
   readonly token: string;
-  /** The cookie header. */
+  /** The value for the cookie header. */
   readonly cookie: string;
 }
 
@@ -23,7 +23,7 @@ export function openSession(
   return t.request("POST", "/api/v1/console/session", { body, token });
 }
 
-/** Opens a session of a level with a code. */
+/** Opens a session of the given level with a code. */
 export async function openConsole(t: TestRelay, level?: "view"): Promise<OpenConsole> {
   const { body: created } = await createCode(t, level);
   return toConsole(await openSession(t, { code: created["code"] }));

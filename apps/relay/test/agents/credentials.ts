@@ -11,11 +11,11 @@ import type { Reply, TestRelay } from "../test-relay.ts";
 export const credentialsPath = ({ agentId }: Pick<TestAgent, "agentId">) =>
   `/api/v1/agents/${agentId}/credentials`;
 
-/** The claims about an agent, and their lifetime. */
+/** The claims about an agent, and the lifetime of the credential. */
 export interface CredentialInput {
   readonly now: number;
   readonly validForMs?: number;
-  /** Determines its id; the same byte makes the same id. */
+  /** Determines the credential's id; the same byte gives the same id. */
   readonly seed?: number;
   readonly about?: object;
 }
@@ -31,7 +31,7 @@ type IssueCredential = (
   input: CredentialInput,
 ) => VerifiableCredential;
 
-/** Returns a function that issues credentials of one type, with claims that its caller may change. */
+/** Returns a function that issues credentials of one type, whose claims the caller may change. */
 function createIssuer<Type extends CredentialType>(
   type: Type,
   getClaims: (now: number) => Omit<CredentialSubject<Type>, "id">,
@@ -88,7 +88,7 @@ export function submitCredentials(
   return t.as(by, "POST", credentialsPath(about), { credentials });
 }
 
-/** Builds a credential of any content under a valid proof. */
+/** Builds a credential with arbitrary content and a valid proof. */
 export function resignCredential(
   by: CredentialIssuer,
   { proof, ...credential }: VerifiableCredential,

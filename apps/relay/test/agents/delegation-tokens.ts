@@ -10,9 +10,7 @@ import type { TestRelay } from "../test-relay.ts";
 
 type Delegate = Pick<TestAgent, "agentId">;
 
-/**
- * Issues a token that is valid for an hour and 5 dollars; `change` is signed too, even if invalid.
- */
+/** Issues a token that is valid for an hour and 5 dollars; `change` is signed too, even if it is invalid. */
 export function issueToken(
   t: TestRelay,
   issuer: TestAgent,
@@ -34,7 +32,7 @@ export function issueToken(
   return signDelegationToken(body, issuer.secretKey);
 }
 
-/** Attenuates the token for another agent, as its holder. */
+/** Attenuates the token for another agent, as the token's holder. */
 export function attenuateToken(
   parent: DelegationToken,
   holder: TestAgent,
@@ -45,9 +43,7 @@ export function attenuateToken(
   return attenuateDelegationToken(parent, { ...to, ...change }, holder);
 }
 
-/**
- * Builds a chain of `length` tokens between two agents; the last is the payer's for the worker.
- */
+/** Builds a chain of `length` tokens between two agents; the payer issues the last one to the worker. */
 export function createTokenChain(
   t: TestRelay,
   payer: TestAgent,

@@ -21,7 +21,7 @@ export function bootstrapWithProof(
   });
 }
 
-/** Creates another agent with the same key. */
+/** Creates another agent with the same key as the given one. */
 export function createAgentWithKeyOf(
   t: TestRelay,
   { secretKey, publicKey, did }: TestAgent,
@@ -29,7 +29,7 @@ export function createAgentWithKeyOf(
   return { ...t.createUnknownAgent(), secretKey, publicKey, did };
 }
 
-/** Creates an agent that bound a key without proof and lost it to the agent that proved it. */
+/** Creates an agent that bound a key without proof and lost it to another agent, which proved it. */
 export async function createDisplacedAgent(
   t: TestRelay,
 ): Promise<{ readonly displaced: TestAgent; readonly holder: TestAgent }> {

@@ -6,7 +6,7 @@ export type Outcome = "completed" | "failed";
 
 const START_TIME = 1_767_330_894_000;
 
-/** Builds a timeline in which each step begins and ends, or that stops before its end. */
+/** Builds a timeline in which each step begins and ends, or one that stops before its end. */
 export function createTimeline(goalId: string, outcomes: readonly Outcome[]): LedgerEvent[] {
   const events: Pick<LedgerEvent, "type" | "payload">[] = [
     { type: "goal_started", payload: { goal_id: goalId } },
@@ -23,7 +23,7 @@ export function createTimeline(goalId: string, outcomes: readonly Outcome[]): Le
   return events.map((event, index) => ({ timestamp: START_TIME + index, ...event }) as LedgerEvent);
 }
 
-/** Builds a ledger of steps with these outcomes; `change` is applied before the agent signs. */
+/** Builds a ledger of steps with the given outcomes; `change` is applied before the agent signs it. */
 export function createLedger(
   agent: TestAgent,
   goalId: string,

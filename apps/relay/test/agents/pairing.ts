@@ -17,7 +17,7 @@ export async function openPairing(
   return body as unknown as PairingSession;
 }
 
-/** Offers a key under a code, without any token. */
+/** Claims a code with a key, without any token. */
 export function claimPairing(
   t: Pick<TestRelay, "request">,
   { pairing_code }: Pick<PairingSession, "pairing_code">,
@@ -27,7 +27,7 @@ export function claimPairing(
   return t.request("POST", "/pairing/claim", { body });
 }
 
-/** Creates a device that was paired with the agent: its own key and device, the agent's id. */
+/** Creates a paired device of the agent, which has its own key and device id but the agent's id. */
 export async function createPairedDevice(
   t: TestRelay,
   owner: TestAgent,

@@ -3,12 +3,12 @@ import type { TestAgent } from "@agent/testkit";
 import type { Reply, TestRelay } from "../test-relay.ts";
 
 export interface Rotation {
-  /** The agent with its next key. */
+  /** The agent after the rotation, with its new key. */
   readonly next: TestAgent;
   readonly succession: object;
 }
 
-/** Builds a rotation to a new key, at the relay's time unless another is given. */
+/** Builds a rotation to a new key, at the relay's time unless another time is given. */
 export function createRotation(
   t: TestRelay,
   agent: TestAgent,
@@ -29,7 +29,7 @@ export function createRotation(
   return { next: { ...agent, secretKey, publicKey }, succession };
 }
 
-/** Submits a succession; `agent` still has its old key. */
+/** Submits a succession; `agent` must still have its old key. */
 export type RotationRoute = (t: TestRelay, agent: TestAgent, rotation: Rotation) => Promise<Reply>;
 
 const createClaim = ({ next, succession }: Rotation) => ({

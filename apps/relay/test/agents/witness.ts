@@ -2,7 +2,7 @@ import { formatVerifierKey } from "@agent/transparency";
 import { ModelLog } from "@agent/transparency/model-log";
 import type { Reply, TestRelay } from "../test-relay.ts";
 
-/** Creates a log of so many entries; another `story` gives other entries under the same key. */
+/** Creates a log with `size` entries; another `story` gives other entries with the same key. */
 export function createModelLog(size: number, story = 0): ModelLog {
   const log = new ModelLog(1);
   for (let index = 0; index < size; index += 1) {
@@ -16,7 +16,7 @@ export const witnessEnv = ({ keys }: ModelLog) => ({
   AGENT_WITNESS_LOGS: formatVerifierKey(keys.logKey),
 });
 
-/** Sends a request to cosign, as a log sends it. */
+/** Requests a cosignature, in the way that a log does. */
 export function askWitness(t: Pick<TestRelay, "request">, raw: string): Promise<Reply> {
   return t.request("POST", "/witness/v1/add-checkpoint", {
     raw,

@@ -18,7 +18,7 @@ import { startNetworkProxy, type NetworkProxy } from "./network-proxy.ts";
 
 const DEPOSIT = 100;
 
-/** The process with the socket of the executor is killed at each step of a task of another process. */
+/** The process with the executor's socket is killed at each step of a task that another process accepted. */
 describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", () => {
   let databaseUrl: string;
   let left: RelayProcess;
@@ -85,7 +85,7 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
     return (body["task"] as { status: string }).status === "completed";
   }
 
-  /** Its executor has been paid once, and nothing else has moved. */
+  /** Expects that the task's executor was paid once, and that no other money has moved. */
   async function expectPaidOnce(task: { readonly task_id: string }): Promise<void> {
     expect(await isCompleted(task)).toBe(true);
     const settled = await runStatement(

@@ -7,14 +7,14 @@ import { call, startCluster, type Cluster, type Member } from "./start-cluster.t
 import { onlyOn } from "../engine/engine.ts";
 
 const PROMPT = "count to three";
-/** The connections on which processes hear of each other. */
+/** The connections on which processes receive each other's notifications. */
 const LISTENERS =
   "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'agent-relay-hints'";
 
-/** Without a notification each process looks every second. */
+/** Without a notification each process polls every second. */
 const MAX_DELAY = { timeout: 3_500, interval: 20 };
 
-/** Notifications only make processes look sooner, so all of this must work without them. */
+/** Notifications only make processes poll sooner, so all of this must also work without them. */
 describe.runIf(onlyOn("postgres")).each([
   ["with notifications", {}],
   ["by looks alone", { AGENT_DATABASE_LISTEN_URL: "off" }],
@@ -73,13 +73,13 @@ describe.runIf(onlyOn("postgres")).each([
     const block = `/api/v1/agents/${boss.agentId}/trust/${worker.agentId}`;
     const body = { trust_level: "blocked" };
     expect((await cluster.as(boss, member(0), "PUT", block, { body })).status).toBe(200);
-    // The other processes follow within about a second.
+    // The other processes learn of it within about a second.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     const device = connect(worker, member(1));
     await device.heard("ready");
     const allowed = await submit(other, worker, member(2));
     await device.heard("task_assigned");
-    // By then the waiting task was due to be brought to its executor.
+    // By then the relay was due to offer the waiting task to its executor.
     await new Promise((resolve) => setTimeout(resolve, 7_000));
     const offered = device.received.flatMap((message) =>
       message.type === "task_assigned" ? [message.task.task_id] : [],
@@ -87,7 +87,7 @@ describe.runIf(onlyOn("postgres")).each([
     expect(new Set(offered)).toEqual(new Set([allowed.task_id]));
   });
 
-  /** Lets a device of the second process do a task of the first one, whose stream the third one has. */
+  /** Lets a device of the second process do a task of the first process, while the third one streams its events. */
   async function expectWork(boss: TestAgent, worker: TestAgent, device: Device): Promise<void> {
     const before = device.received.length;
     const heard = (type: string) =>
@@ -211,7 +211,7 @@ describe.runIf(onlyOn("postgres")).each([
     await expect.poll(() => device.codes).toContain(4401);
   });
 
-  /** Stores a task as if the process that stored it had ended before it offered it to a later device. */
+  /** Stores a task as if its process had ended before it offered the task to a device that connects later. */
   async function submitUnrouted(dueInMs: number) {
     const { boss, worker } = await createParties();
     const { task_id } = await submit(boss, worker, member(0));

@@ -9,11 +9,11 @@ interface Act {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
-  /** The answer to the owner's own next token. */
+  /** The status of the answer when the owner then uses a new token. */
   readonly status: number;
 }
 
-/** Acts of an agent that write, by the thing that they change. */
+/** Requests of an agent that write, by what they change. */
 const acts: Record<string, (owner: TestAgent, worker: TestAgent) => Act> = {
   "a paid task": (_, { agentId }) => ({
     method: "POST",
@@ -51,7 +51,7 @@ describe.runIf(onlyOn("postgres"))("a token that another process has ended", () 
   let cluster: Cluster;
   let worker: TestAgent;
   beforeAll(async () => {
-    // Without notifications a process learns of a revocation a second later.
+    // Without notifications a process learns of a revocation up to a second later.
     cluster = await startCluster(2, { AGENT_DATABASE_LISTEN_URL: "off" });
     worker = await cluster.createWorker(1);
   });
@@ -62,7 +62,7 @@ describe.runIf(onlyOn("postgres"))("a token that another process has ended", () 
   const perform = ({ method, path, body }: Act, token: string) =>
     call(b(), method, path, { token, body });
 
-  /** Creates an agent with money, and a token of it that the second process has verified. */
+  /** Creates an agent with money, and a token for it that the second process has already verified. */
   async function createOwner() {
     const owner = await cluster.createAgent();
     await cluster.deposit(owner, 10);

@@ -30,7 +30,7 @@ const DATABASE = "relay";
 
 let primary: PostgresServer;
 let replica: PostgresServer;
-/** The one address that the relays know, like the virtual address of a pair of servers. */
+/** The only address that the relays know, like the virtual address of a pair of servers. */
 let proxy: CommitProxy;
 
 const start = (args: readonly string[] = []): RelayProcess => {
@@ -40,7 +40,7 @@ const start = (args: readonly string[] = []): RelayProcess => {
 
 const urlOf = (server: PostgresServer) => toDatabaseUrl(server.url, DATABASE);
 
-/** Kills the primary with all its processes, and lets the replica take its place. */
+/** Kills the primary with all its processes, and promotes the replica to replace it. */
 async function failOver(): Promise<void> {
   process.kill(primary.pid, "SIGKILL");
   await primary.stop();
@@ -55,7 +55,7 @@ async function runCommand(name: string): Promise<string> {
   return command.stdout();
 }
 
-/** Ends what a replica hears of its primary, as if its network were cut. */
+/** Stops the replication from the primary, as if the replica's network were cut. */
 async function detachReplica(): Promise<void> {
   await runStatement(replica.url, "ALTER SYSTEM SET primary_conninfo = ''");
   await runStatement(replica.url, "SELECT pg_reload_conf()");
@@ -69,7 +69,7 @@ async function listDeposits(agentId: string): Promise<unknown[]> {
   return rows.map((row) => row["reference_id"]);
 }
 
-/** Deposits 1 and resolves once that is acknowledged. */
+/** Deposits 1 and resolves once the deposit is acknowledged. */
 function deposit(baseUrl: string, agentId: string, reference: string) {
   const account = `${baseUrl}/api/v1/agents/${agentId}/deposit`;
   return requestUntilAnswered(account, OPERATOR_TOKEN, "POST", { amount: 1, reference });
@@ -111,7 +111,7 @@ describe.runIf(onlyOn("postgres"))("two relays on a server with a replica", () =
       expect(await relay.ended).toEqual({ code: 0, signal: null });
     }
     expect(JSON.parse(await runCommand("reconcile"))).toMatchObject({ consistent: true });
-    // Each request was sent until it was answered, so what is stored is exactly what was acknowledged.
+    // Each request was repeated until it was answered, so exactly the acknowledged work is stored.
     expect(await readStoredSums(urlOf(replica))).toEqual({
       tasks: acknowledged.tasks.length,
       settlements: receipts.size,
@@ -151,7 +151,7 @@ describe.runIf(onlyOn("postgres"))("two relays on a server with a replica", () =
     await expect
       .poll(() => runStatement(replica.url, waiting, [written?.["lsn"]]))
       .toEqual([{ waits: false }]);
-    // A replica that hears nothing more is one that lags far behind.
+    // A detached replica corresponds to one that lags far behind.
     await detachReplica();
     expect(await deposit(url, payer.agentId, "not received")).toMatchObject({ status: 200 });
 

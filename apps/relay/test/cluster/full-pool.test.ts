@@ -8,7 +8,7 @@ import { OPERATOR_TOKEN } from "../test-relay.ts";
 import { call, startCluster, type Cluster } from "./start-cluster.ts";
 
 const READERS = 60;
-/** Longer than a process lives without renewing its row. */
+/** Longer than a process counts as alive without renewing its row. */
 const DURATION_MS = 15_000;
 
 describe.runIf(onlyOn("postgres"))("processes whose reading connections are all in use", () => {
@@ -51,7 +51,7 @@ describe.runIf(onlyOn("postgres"))("processes whose reading connections are all 
       await locker.query("COMMIT");
       await Promise.all(reading);
       expect(refused).toContain(503);
-      // A machine that has much else to do is late now and then; without connections of their own most fail.
+      // A busy machine is sometimes late; without reserved connections most of these requests would fail.
       for (const statuses of probes.values()) {
         const answered = statuses.filter((status) => status === 200).length;
         expect(answered / statuses.length).toBeGreaterThan(0.8);

@@ -15,7 +15,7 @@ import { OPERATOR_TOKEN } from "../test-relay.ts";
 import { listenAsDevice } from "./listen-as-device.ts";
 
 let databaseUrl: string;
-/** The processes that run, each with its address once it listens. */
+/** The running processes, each with its address once it listens. */
 const running = new Map<RelayProcess, string>();
 let balancer: Balancer;
 
@@ -86,7 +86,7 @@ describe.runIf(onlyOn("postgres"))("two relays in processes of their own on one 
     const again = await start();
     expect(await listMissing(urlOf(again), load)).toEqual([]);
     await expectConsistentBooks(urlOf(again));
-    // Its leadership waits for the end of the lease of the one that was killed.
+    // It becomes the leader only when the lease of the killed process has ended.
     const leader =
       "SELECT holder FROM leases WHERE until > extract(epoch FROM clock_timestamp()) * 1000";
     const live = "SELECT process_id AS holder FROM processes ORDER BY started_at DESC LIMIT 1";
@@ -115,7 +115,7 @@ describe.runIf(onlyOn("postgres"))("two relays in processes of their own on one 
     device.socket.send({ type: "claim", task_id: task.task_id });
     await device.heard("claimed");
 
-    // The database hears of a device soon after the device itself.
+    // The device's presence reaches the database soon after the device is connected.
     const findName = async () => {
       const [presence] = await query(
         `SELECT name FROM presences JOIN processes USING (process_id)
@@ -165,7 +165,7 @@ describe.runIf(onlyOn("postgres"))("two relays in processes of their own on one 
     expect(await query("SELECT 1 FROM processes")).toHaveLength(1);
     const ready = await fetch(`${urlOf(second)}/health/ready`);
     expect(ready.status).toBe(200);
-    // An orderly end is no fault, for which an operator would be called.
+    // An orderly shutdown is not an error that should alert an operator.
     expect([first.stderr(), second.stderr()]).toEqual(["", ""]);
   });
 });

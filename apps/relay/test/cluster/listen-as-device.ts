@@ -3,13 +3,13 @@ import { connectDevice, type TestAgent } from "@agent/testkit";
 import type { ServerMessage } from "@agent/wire";
 import { expect } from "vitest";
 
-/** A device of an agent on the real clock, which reconnects by itself. */
+/** A device of an agent on the real clock, which reconnects automatically. */
 export interface Device {
   readonly socket: AgentSocket;
   readonly received: readonly ServerMessage[];
-  /** The codes with which its sockets were closed. */
+  /** The close codes of its sockets. */
   readonly codes: readonly number[];
-  /** Resolves once a kind of message has arrived that often. */
+  /** Resolves once messages of a type have arrived this many times. */
   heard(type: ServerMessage["type"], times?: number): Promise<void>;
 }
 

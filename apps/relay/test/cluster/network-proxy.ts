@@ -3,17 +3,17 @@ import { startTcpProxy, type TcpProxy } from "@agent/test-postgres";
 
 type Direction = "toServer" | "toClient";
 
-/** A proxy in front of a Postgres server that behaves like a network with faults. */
+/** A proxy in front of a Postgres server that simulates a faulty network. */
 export interface NetworkProxy extends TcpProxy {
-  /** Passes all bytes that late from now on. */
+  /** From now on, delays all bytes by `ms`. */
   delay(ms: number): void;
-  /** Ends all connections; while it is cut, new ones end as well. */
+  /** Closes all connections; while `isCut` is set, new ones are closed as well. */
   cut(isCut: boolean): void;
-  /** Passes no bytes in these directions from now on, and tells neither end: old and new connections stay open. */
+  /** From now on, drops no connection but passes no bytes in these directions; neither end is notified. */
   silence(...directions: readonly Direction[]): void;
-  /** Passes bytes again; what was kept back arrives late. */
+  /** Passes bytes again, including those that were kept back. */
   restore(): void;
-  /** Passes the bytes of new connections only; those that were silent stay so for ever. */
+  /** Passes the bytes of new connections only; the silent connections remain silent forever. */
   abandonConnections(): void;
 }
 
@@ -21,9 +21,9 @@ export interface NetworkProxy extends TcpProxy {
 interface Way {
   readonly direction: Direction;
   readonly to: Socket;
-  /** The bytes that wait for their time, in their order. */
+  /** The delayed bytes, in order. */
   readonly delayed: Buffer[];
-  /** The bytes that were not passed while the network was silent. */
+  /** The bytes that were held back while the network was silent. */
   readonly kept: Buffer[];
   hasEnded: boolean;
   isAbandoned: boolean;
@@ -39,7 +39,7 @@ export async function startNetworkProxy(serverUrl: string): Promise<NetworkProxy
     const { delayed, to } = way;
     if (delayMs === 0 && delayed.length === 0) return void to.write(bytes);
     delayed.push(bytes);
-    // Each timer passes the oldest, because two timers may end in any order.
+    // Each timer passes the oldest bytes, because two timers may end in any order.
     setTimeout(() => to.write(delayed.shift() ?? ""), delayMs);
   }
 

@@ -17,12 +17,12 @@ import { START_LOCK } from "../../src/storage/postgres/open-postgres.ts";
 import { startNetworkProxy, type NetworkProxy } from "./network-proxy.ts";
 import { startProbe, type ProbeAnswer } from "./probe-process.ts";
 
-/** A statement ends after 15 s without an answer, and a new connection after 2 s. */
+/** A statement without an answer ends after 15 s, and a new connection after 2 s. */
 const MAX_ANSWER_MS = 20_000;
-/** The server ends a transaction whose process it no longer hears after 5 s. */
+/** The server ends a transaction 5 s after it lost contact with the process. */
 const MAX_TURN_MS = 8_000;
 
-/** A process that cannot give up its rows ends all the same. */
+/** A process must also end if it cannot delete its rows. */
 const MAX_END_MS = 30_000;
 
 interface Fault {
@@ -101,7 +101,7 @@ describe.runIf(onlyOn("postgres"))("a network between a leader and its database"
     const urls = [await far.baseUrl, await near.baseUrl] as const;
     let isOver = false;
     const isEnough = () => isOver;
-    // A lane ends at its first answer that is no success.
+    // A lane ends at its first unsuccessful answer.
     const lanes = urls.map(async (url) => {
       while (!isOver) {
         await runLoad(url, load, isEnough, 2);
@@ -168,7 +168,7 @@ describe.runIf(onlyOn("postgres"))("a network between a leader and its database"
       await expect.poll(getLeader, { timeout: 20_000 }).toBe(near.pid);
       expect(await getReadiness(far)).toMatch(/^503/);
       expect(await getReadiness(near)).toMatch(/^200.*leads/);
-      // Its process would not hear of tasks for it.
+      // The device's process can no longer be notified of tasks for the device.
       await expect.poll(() => device.codes, { timeout: 5_000 }).toContain(1001);
     });
     await device.heard("ready", 2);
@@ -197,7 +197,7 @@ describe.runIf(onlyOn("postgres"))("a network between a leader and its database"
     proxy.delay(100);
     const env = { ...minimalEnv, AGENT_DATABASE_URL: proxy.toUrl(databaseUrl) };
     const silent = startRelay(env, { isExact: true });
-    // The server ends a transaction that stands still, so this is after the one that took the lock.
+    // The server ends an idle transaction, so wait for the one that has taken the lock.
     const holders = `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
       WHERE locktype = 'advisory' AND granted AND objid = $1 AND datname = current_database()
         AND state = 'idle'`;

@@ -8,7 +8,7 @@ import { claimPairing, openPairing } from "../agents/pairing.ts";
 import type { Reply, TestRelay } from "../test-relay.ts";
 import { call, startCluster, type Cluster, type Member } from "./start-cluster.ts";
 
-/** Each act that may happen once happens once, whichever process is asked, and also when both are at once. */
+/** Each action that may take effect only once does so at whichever process it is requested, even at both at once. */
 describe.runIf(onlyOn("postgres"))("what may happen once, at two processes", () => {
   let cluster: Cluster;
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe.runIf(onlyOn("postgres"))("what may happen once, at two processes", () 
   });
   afterAll(() => cluster.stop());
 
-  /** Returns one process as the tests of a single relay see it. */
+  /** Returns one process in the form that the tests of a single relay expect. */
   const at = (member: Member): PeerOfFake & Pick<TestRelay, "as"> => ({
     clock: { now: Date.now },
     relay: { relayId: member.relay.relayId },

@@ -42,7 +42,7 @@ describe.runIf(onlyOn("postgres"))("the online histories of three processes", ()
     const before = await Promise.all(cluster.members.map(leads));
     const leader = cluster.members[before.indexOf(true)] as Member;
     const others = cluster.members.filter((member) => member !== leader);
-    // Its first sample was before the devices; the next leader takes one at once.
+    // The leader's first sample was before the devices connected; the next leader takes a sample at once.
     await leader.stop();
     const counts = () =>
       Promise.all(others.map((member) => countSpans(member, agents.get(member) as TestAgent)));

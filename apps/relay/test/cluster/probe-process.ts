@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 
-/** The answer to one request; without a status the connection ended before it. */
+/** The answer to one request; without a status the connection was closed before an answer. */
 export interface ProbeAnswer {
   readonly path: string;
   readonly status: number | undefined;
@@ -11,13 +11,13 @@ export interface ProbeAnswer {
 export interface Probe {
   /** Returns the answers that have arrived so far. */
   answers(): readonly ProbeAnswer[];
-  /** Sends no more requests, and resolves when each of them has ended. */
+  /** Stops sending requests, and resolves when all of them have ended. */
   stop(): Promise<readonly ProbeAnswer[]>;
 }
 
 const INTERVAL_MS = 100;
 
-/** Deposits 1 and reads the balance of an agent again and again, without waiting for the answers before. */
+/** Repeatedly deposits 1 and reads the balance of an agent, without waiting for earlier answers. */
 export function startProbe(url: string, agentId: string): Probe {
   const answers: ProbeAnswer[] = [];
   const asked: Promise<void>[] = [];

@@ -8,17 +8,17 @@ import { createLoadAgents, listMissing, requestJson, runLoad } from "../load.ts"
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 import { startMember, type Member } from "./start-cluster.ts";
 
-/** Tables that each request reads, some with all of their columns. */
+/** Tables that each request reads, in some cases with all of their columns. */
 const TABLES = ["tasks", "agents", "devices", "accounts", "trust_records", "presences", "webhooks"];
 
-/** A step that adds, and leaves everything that the version before it uses. */
+/** A schema step that only adds columns, so that the previous version still works. */
 const expand: Migration = {
   id: "901-expand",
   sql: TABLES.map((table) => `ALTER TABLE ${table} ADD COLUMN colour TEXT;`).join("\n"),
   oldest: migrations.at(-1)?.id ?? "",
 };
 
-/** A later step with which only the versions from `expand` on can work. */
+/** A later schema step, with which only versions from `expand` on can work. */
 const contract: Migration = {
   id: "902-contract",
   sql: TABLES.map((table) => `ALTER TABLE ${table} DROP COLUMN colour;`).join("\n"),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { onlyOn } from "../engine/engine.ts";
 import { call, startCluster, type Cluster, type Member } from "./start-cluster.ts";
 
-/** The reader of a card and the sender of a message may reach different processes. */
+/** A card and the message to its agent may be requested from different processes. */
 describe.runIf(onlyOn("postgres"))("A12: cards that one of two processes showed", () => {
   let cluster: Cluster;
   beforeAll(async () => {

@@ -15,8 +15,8 @@ import { minimalEnv } from "../processes/relay-process.ts";
 import { OPERATOR_TOKEN, type Reply } from "../test-relay.ts";
 
 /**
- * The real clock, timers and randomness; while it is paused, a process does not see that time passes. `aheadBy`
- * tells by how many ms the clock of its machine is ahead.
+ * Uses the real clock, timers and randomness. While `isPaused` returns true, the process does not see time
+ * pass; `aheadBy` returns by how many ms the clock of its machine is ahead.
  */
 function createRealRuntime(isPaused: () => boolean, aheadBy: () => number): Runtime {
   const wall = () => Date.now() + aheadBy();
@@ -34,7 +34,7 @@ function createRealRuntime(isPaused: () => boolean, aheadBy: () => number): Runt
   };
 }
 
-/** A process of a relay, in the process of the test, that serves by HTTP. */
+/** A process of a relay that runs inside the test's process and serves HTTP. */
 export interface Member {
   readonly relay: OpenRelay;
   readonly url: string;
@@ -43,11 +43,11 @@ export interface Member {
 }
 
 interface MemberOptions {
-  /** The steps of the schema that it knows. */
+  /** The schema steps that the process knows. */
   readonly steps?: readonly Migration[];
-  /** While this is true, it does not renew its lease and goes on to believe in it. */
+  /** While this returns true, the process does not renew its lease but still believes that it holds it. */
   readonly isPaused?: () => boolean;
-  /** By how many ms the clock of its machine is ahead. */
+  /** Returns by how many ms the clock of its machine is ahead. */
   readonly aheadBy?: () => number;
 }
 
@@ -121,7 +121,7 @@ export interface Cluster {
   readonly databaseUrl: string;
   readonly members: readonly [Member, Member, ...Member[]];
   readonly did: string;
-  /** Returns the process whose turn it is. */
+  /** Returns the processes in turn. */
   next(): Member;
   asOperator(
     member: Pick<Member, "url">,
@@ -149,7 +149,7 @@ const world = {
   randomBytes: (length: number) => new Uint8Array(randomBytes(length)),
 };
 
-/** Starts processes on a new database, all at once. */
+/** Starts all processes at the same time on a new database. */
 export async function startCluster(
   size: number,
   env: Record<string, string> = {},

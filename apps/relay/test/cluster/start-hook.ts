@@ -4,11 +4,11 @@ import type { AddressInfo } from "node:net";
 import { createToken } from "@agent/testkit";
 import { requestJson, type LoadAgents } from "../load.ts";
 
-/** A server that receives the webhooks of an agent and accepts them. */
+/** A server that receives an agent's webhooks and accepts them. */
 export interface Hook {
-  /** Subscribes the worker of a load to the ends of its tasks. */
+  /** Subscribes the worker of a load to the events for the ends of its tasks. */
   subscribe(url: string, load: LoadAgents): Promise<void>;
-  /** Returns the ids under which the event of each task arrived. */
+  /** Returns, for each task, the ids with which its event arrived. */
   ids(type: string): ReadonlyMap<string, ReadonlySet<string>>;
   close(): Promise<void>;
 }

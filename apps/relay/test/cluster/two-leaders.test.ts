@@ -46,7 +46,7 @@ async function start(): Promise<RelayProcess> {
   return relay;
 }
 
-/** Returns the fence of the lease and the operating system's id of the process that holds it. */
+/** Returns the fence of the lease and the system's process id of the holder. */
 async function findLeader(): Promise<{ readonly pid: number; readonly fence: number }> {
   const [row] = await query(
     `SELECT processes.name, fence FROM leases LEFT JOIN processes ON process_id = holder
@@ -82,7 +82,7 @@ describe.runIf(onlyOn("postgres"))("a leader that stood still while another one 
       const idle = await createLoadAgents(urls[0] ?? "");
       const account = `${urls[0]}/api/v1/agents/${idle.payer.agentId}/deposit`;
       await requestJson(account, OPERATOR_TOKEN, "POST", { amount: 2 * EXPIRING });
-      // At the process that gets the first load, because the other one hears of it only soon after.
+      // Subscribed at the process that gets the first load, because the other one learns of it a little later.
       await hook.subscribe(urls[1] ?? "", load);
       const alarms: MonitorAlarm[] = [];
       const check = await createLogCheck(urls, alarms);
@@ -103,7 +103,7 @@ describe.runIf(onlyOn("postgres"))("a leader that stood still while another one 
         await query("UPDATE tasks SET expires_at = submitted_at WHERE task_id = ANY($1)", [
           taskIds,
         ]);
-        // It stops while it expires them, one transaction after another.
+        // The process is stopped while it expires the tasks one transaction after another.
         await expect.poll(() => countPending(taskIds), { interval: 5 }).toBeLessThan(EXPIRING);
         victim.kill("SIGSTOP");
         fence += 1;
@@ -175,7 +175,7 @@ describe.runIf(onlyOn("postgres"))("a leader whose clock stands still", () => {
 
 const countHeads = async () => (await query("SELECT 1 FROM log_heads")).length;
 
-/** Returns a check, through one of the processes, that the log only grows. */
+/** Returns a function that checks, through one of the processes, that the log only grows. */
 async function createLogCheck(urls: readonly string[], alarms: MonitorAlarm[]) {
   const identity = await requestJson(`${urls[0]}/.well-known/agent-relay.json`, OPERATOR_TOKEN);
   const parsed = parseVerifierKey((identity.body["log"] as { vkey: string }).vkey);

@@ -12,10 +12,10 @@ import { OPERATOR_TOKEN } from "../test-relay.ts";
 
 const TASKS = 100;
 const TASKS_AT_ONCE = 10;
-/** Of one receipt. */
+/** The number of deliveries of one receipt. */
 const DELIVERIES = 50;
 
-/** Two processes of one relay on one database, each with its own memory, connections and timers. */
+/** Two processes of one relay on one database, with separate memory, connections and timers. */
 describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
   let cluster: Cluster;
   beforeAll(async () => {
@@ -121,7 +121,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
       const paid = await cluster.as(worker, member, "POST", `${path}/result`, { body: receipt });
       expect(paid).toMatchObject({ status: 200 });
       const evidence = await cluster.as(boss, member, "GET", `${path}/evidence`);
-      // Without the proofs of the log it is not valid for a reader who knows the log's key.
+      // Without the proofs from the log, a reader who knows the log's key would refuse it.
       const verdict = verifyArtifact(evidence.text, { log: { logKey } });
       expect(verdict).toMatchObject({ kind: "bundle", valid: true });
     }

@@ -29,7 +29,7 @@ import { withdrawalsContract } from "./money/withdrawals.ts";
 import { witnessContract } from "./operator/witness.ts";
 import type { OperationName } from "../../src/operations.ts";
 
-/** The cases of every outcome that the operation table declares. */
+/** A case for every outcome that the operation table declares. */
 export const contract: Contract<OperationName> = {
   ...systemContract,
   ...registryContract,

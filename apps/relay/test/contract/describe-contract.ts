@@ -12,7 +12,7 @@ export const operationNames = Object.keys(operations) as OperationName[];
 
 export const getCases = (name: OperationName): Readonly<Record<string, Case>> => contract[name];
 
-/** Runs a case for each success that a row declares; `carry` sends the requests if given. */
+/** Runs a case for each success that a row declares, and sends the requests through `carry` if it is given. */
 export function describeSuccesses(carry?: Carrier): void {
   describe("an operation succeeds in every way that it declares", () => {
     const relay = relayForEach();
@@ -42,7 +42,7 @@ export function describeRefusals(carry?: Carrier): void {
   });
 }
 
-/** Runs a case for each refusal that a row implies without naming it. */
+/** Runs a case for each refusal that a row implies without declaring it. */
 export function describeImplied(carry?: Carrier): void {
   describe("an operation refuses with every code that its row implies", () => {
     let stage: ImpliedRelays;
@@ -84,7 +84,7 @@ function expectRefusal({ status, headers, body }: Reply, code: Code): void {
   expect(status).toBe(errors[code].status);
   expect(body["message"]).toBe(body["error"]);
   expect(String(body["error"]).startsWith(text)).toBe(true);
-  // Faults of a request are listed by field, in every part of the request.
+  // Invalid parts of a request are listed by field, in every part of the request.
   const listsIssues = ((body["issues"] ?? []) as Issue[]).length > 0;
   expect(listsIssues).toBe(code === "request.invalid");
   expect(headers.get("content-type")).toBe("application/json");

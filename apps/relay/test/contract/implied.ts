@@ -19,24 +19,24 @@ import { buildPath, samples, UNKNOWN_ID } from "./samples.ts";
 import { throwingRelay } from "./throwing-relay.ts";
 import { operations, type OperationName } from "../../src/operations.ts";
 
-/** A handshake has two requests of one tier, which may meet at one process, and one more is allowed. */
+/** A handshake has two requests of one tier, which may reach the same process; one further request is allowed. */
 const PEER_REQUESTS = 3;
 
 /** The relays for the cases of implied refusals. */
 export interface ImpliedRelays {
   readonly t: TestRelay;
-  /** Known to `t`. */
+  /** An agent that `t` knows. */
   readonly agent: TestAgent;
   readonly revoked: EditedRelay;
-  /** Allows one call of each tier. */
+  /** A relay that allows one call of each tier. */
   readonly rateLimited: TestRelay;
   readonly draining: TestRelay;
   readonly frozen: TestRelay;
-  /** The operator has used the key "taken" in every operation here. */
+  /** A relay at which the operator has used the idempotency key "taken" for every operation. */
   readonly keyed: EditedRelay;
   /** A relay that has a peer. */
   readonly peered: { readonly t: TestRelay; readonly peer: FakePeer };
-  /** A relay whose peer may make `PEER_REQUESTS` of each operation a minute at each process. */
+  /** A relay that allows its peer `PEER_REQUESTS` requests of each operation a minute at each process. */
   readonly rateLimitedPeered: { readonly t: TestRelay; readonly peer: FakePeer };
   close(): Promise<void>;
 }
@@ -80,7 +80,7 @@ async function openPeered(AGENT_RATE_LIMIT_SCALE: string) {
   return { t, peer: await createFakePeer(t).completeHandshake() };
 }
 
-/** Sends a request with a valid signature of a peer. */
+/** Sends a request that a peer has validly signed. */
 async function requestSigned(
   { peer }: ImpliedRelays["peered"],
   name: OperationName,
@@ -119,7 +119,7 @@ const withToken =
   async (stage, name) =>
     requestOperation(stage.t, name, { token: await tokenOf(stage) });
 
-/** Sends a body as the operator, so that nothing else can be refused. */
+/** Sends a body as the operator, so that only the body can be refused. */
 const withBody =
   (options: RequestOptions): ProvokeRefusal =>
   ({ t }, name) =>
@@ -133,12 +133,12 @@ function mintAgentToken(
   return mintToken({ ...agent, audience: t.did, scope: scopes, now, jti: "1", ...change });
 }
 
-/** Calls with the agent's token without the required scope, on a path of its own. */
+/** Calls with the agent's token but without the required scope, on the agent's own path. */
 const withoutScope: ProvokeRefusal = async ({ t, agent }, name) => {
   const { method, scope }: Operation = operations[name];
   const token = await t.token(
     agent,
-    // A token with the scope that contains it would have it as well.
+    // A scope that contains the required one must be omitted as well.
     scopes.filter((word) => scope !== undefined && !isScopeGranted(new Set([word]), scope)),
   );
   const { body } = samples[name];
@@ -151,7 +151,7 @@ const createBrokenBody = () =>
 const withKey = (relay: Pick<TestRelay, "request">, name: OperationName, key: string) =>
   requestOperation(relay, name, { token: OPERATOR_TOKEN, headers: { "idempotency-key": key } });
 
-/** Provokes each refusal that an operation's row implies without naming it. */
+/** Provokes each refusal that an operation's row implies without declaring it. */
 export const impliedRefusalCases: Partial<Record<Code, ProvokeRefusal>> = {
   "auth.missing": ({ t }, name) => requestOperation(t, name),
   "auth.unknown_token": withToken(() => "junk"),
@@ -203,7 +203,7 @@ export const impliedRefusalCases: Partial<Record<Code, ProvokeRefusal>> = {
 
   "idempotency.key_invalid": ({ t }, name) => withKey(t, name, "two words"),
   "idempotency.key_in_use": async ({ t }, name) => {
-    // Two of these meet at one process; another process replays what the first has answered.
+    // At least two of these reach one process; another process replays the answer of the first.
     const asked = Array.from({ length: 2 * processCount ** 2 }, () => withKey(t, name, "one"));
     const refused = (await Promise.all(asked)).find(({ status }) => status === 409);
     return refused ?? withKey(t, name, "one");
@@ -226,7 +226,7 @@ export const impliedRefusalCases: Partial<Record<Code, ProvokeRefusal>> = {
 
   "rate.exceeded": async ({ rateLimited: narrow, rateLimitedPeered: narrowPeered }, name) => {
     const isOfPeer = (operations[name].auth as string) === "peer" && operations[name].tier === null;
-    // A request that the peer has not made now, or for this relay, uses up none of its rate.
+    // A request with a wrong time or for another relay does not count towards the peer's rate.
     const sent = { timestamp: narrowPeered.t.clock.now() };
     const request = () =>
       isOfPeer ? requestSigned(narrowPeered, name, sent) : requestOperation(narrow, name);

@@ -8,18 +8,18 @@ import {
 import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
 import type { OperationName, Operations } from "../../src/operations.ts";
 
-/** A declared outcome of an operation: a status of success, or the code of a refusal. */
+/** A declared outcome of an operation: the status of a success, or the code of a refusal. */
 export type OutcomeOf<O extends Operation> = `${keyof O["ok"] & number}` | O["refusals"][number];
 
 /** Produces one outcome, and returns the reply to the last request. */
 export type Case = (t: TestRelay) => Promise<Reply>;
 
-/** A case for every declared outcome; a missing one does not compile. */
+/** A case for every declared outcome; the type check fails if one is missing. */
 export type Contract<N extends OperationName> = {
   readonly [K in N]: { readonly [O in OutcomeOf<Operations[K]>]: Case };
 };
 
-/** Runs a case on a relay with a configuration of its own. */
+/** Runs a case on a separate relay with its own configuration. */
 export function withEnv(env: Record<string, string>, run: Case): Case {
   return async () => {
     const t = await startTestRelay(env);
@@ -31,7 +31,7 @@ export function withEnv(env: Record<string, string>, run: Case): Case {
   };
 }
 
-/** Runs a case in a state that no operation, or no reasonable number of them, leads to. */
+/** Runs a case in a state that no operation, or only too many operations, could produce. */
 export function withEditedDatabase(
   sqlFor: (agent: TestAgent) => string,
   run: (t: TestRelay, agent: TestAgent) => Promise<Reply>,
@@ -40,7 +40,7 @@ export function withEditedDatabase(
   return runEdited(() => openEditedRelay(sqlFor, env), run);
 }
 
-/** Runs a case on a relay whose file was changed while it was down. */
+/** Runs a case on a relay whose database file was changed while the relay was down. */
 export function withEditedFile(
   edit: (path: string) => Promise<void>,
   run: (t: TestRelay, agent: TestAgent) => Promise<Reply>,

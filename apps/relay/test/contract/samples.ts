@@ -3,13 +3,13 @@ import { operations, type OperationName } from "../../src/operations.ts";
 /** An id that no relay has assigned. */
 export const UNKNOWN_ID = "019b7d21-53eb-7ccd-926c-3badff397897";
 
-/** The id of an agent that must stay unknown, for operations that would delete it. */
+/** The id of an agent that must stay unknown, for operations that would delete the agent. */
 const OTHER_UNKNOWN_ID = "019b7d21-53eb-7ccd-926c-3badff397898";
 
 interface Sample {
   readonly agentId?: string;
   readonly query?: string;
-  /** A string is sent as it is. */
+  /** A string is sent unchanged. */
   readonly body?: Record<string, unknown> | string;
 }
 

@@ -7,7 +7,7 @@ import { operatorCaller } from "../../src/identity/caller.ts";
 import { sendRequest, type Reply, type RequestOptions } from "../test-relay.ts";
 import { operations, type OperationName } from "../../src/operations.ts";
 
-/** Creates a relay whose handlers all throw, to test the mount's answer. */
+/** Creates a relay whose handlers all throw, to test how the mounted operations answer. */
 export function throwingRelay(error: Error) {
   const lines: string[] = [];
   const write = (line: string) => void lines.push(line);

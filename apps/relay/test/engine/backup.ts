@@ -12,13 +12,13 @@ async function runCommand(name: string, file: string, path: string, now: number)
   if (!ok) throw new Error(text);
 }
 
-/** Writes a backup of the database of a path, also while a relay uses it. */
+/** Writes a backup of the database of a path, even while a relay uses it. */
 export async function backUpStored(path: string, backup: string): Promise<void> {
   if (engine === "postgres") return copyStored(path, backup);
   await runCommand("backup", backup, path, 0);
 }
 
-/** Replaces the database of a stopped relay by a backup, as its operator does it on each engine. */
+/** Replaces the database of a stopped relay with a backup, as its operator does on each engine. */
 export async function restoreStored(path: string, backup: string, now: number): Promise<void> {
   await removeStored(path);
   if (engine === "sqlite") return runCommand("restore", backup, path, now);

@@ -1,19 +1,19 @@
 import { startTcpProxy, type TcpProxy } from "@agent/test-postgres";
 
-/** A proxy in front of a Postgres server that can lose the answers to a COMMIT. */
+/** A proxy in front of a Postgres server that can lose the answers to COMMIT statements. */
 export interface CommitProxy extends TcpProxy {
-  /** Ends each connection that sends a COMMIT from now on, once the server has answered it. */
+  /** From now on, closes each connection that sends a COMMIT, once the server has answered it. */
   loseCommits(lose: boolean): void;
-  /** Ends each connection that sends a COMMIT before the server gets it. */
+  /** Closes each connection that sends a COMMIT, before the COMMIT reaches the server. */
   cutBeforeCommit(cut: boolean): void;
-  /** Fails the transaction of each COMMIT first, without the client's knowledge. */
+  /** Makes the transaction fail before each COMMIT, without the client's knowledge. */
   failBeforeCommit(fail: boolean): void;
   countLost(): number;
 }
 
-/** A statement that fails, as the message of the protocol. */
+/** A failing statement, encoded as a message of the protocol. */
 const FAILING = buildQuery("SELECT 1 / 0");
-/** The message with which the server ends each answer. */
+/** The type of the message with which the server ends each answer. */
 const READY = 0x5a;
 
 function buildQuery(text: string): Buffer {
@@ -24,7 +24,7 @@ function buildQuery(text: string): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Whether bytes of the server end with the end of an answer: its type, its length and a state. */
+/** Whether bytes from the server end with the end of an answer: its type, its length and a state. */
 const endsAnswer = (bytes: Buffer) =>
   bytes.at(-6) === READY && bytes.readInt32BE(bytes.length - 5) === 5;
 
@@ -35,7 +35,7 @@ export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> 
   let lost = 0;
   const proxy = await startTcpProxy(serverUrl, (client, server) => {
     let isCommitting = false;
-    /** The COMMIT that waits until the failed statement is answered. */
+    /** The COMMIT that is delayed until the failing statement was answered. */
     let delayed: Buffer | undefined;
     const end = () => {
       client.destroy();

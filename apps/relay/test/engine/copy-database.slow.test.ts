@@ -18,7 +18,7 @@ import { openDatabaseOf } from "./database-of-path.ts";
 const PASSWORD = "a-password-of-the-server";
 const folder = mkdtempSync(join(tmpdir(), "relay-copy-"));
 const worked = join(folder, "worked.db");
-/** An id under which no agent is known. */
+/** An id that no agent has. */
 const ABSENT_AGENT = "018f5d3a-0000-7000-8000-000000000000";
 
 let load: LoadAgents;
@@ -28,7 +28,7 @@ let count = 0;
 let from: string;
 let to: string;
 
-/** A relay that has worked, with open tasks and a text that PostgreSQL cannot store as it is. */
+/** A relay that was in use, with open tasks and a text that PostgreSQL cannot store unchanged. */
 beforeAll(async () => {
   const relay = startRelay({ ...minimalEnv, AGENT_DB_PATH: worked }, { isExact: true });
   const url = await relay.baseUrl;
@@ -60,14 +60,14 @@ const startCopy = () =>
   startRelay({ AGENT_DATABASE_URL: to }, { args: ["copy", "--from", from], isExact: true });
 const copy = () => copyDatabase({ from, to, migrations });
 
-/** Opens a database as a relay does, and closes it. */
+/** Opens a database as a relay does, and closes it again. */
 async function openAsRelay(location: DatabaseLocation): Promise<void> {
   const opened = await openStorage({ ...location, migrations });
   if (!opened.ok) throw new Error(opened.detail);
   await opened.storage.close();
 }
 
-/** Replaces the target by one without tables. */
+/** Replaces the target with a database without tables. */
 async function emptyTarget(): Promise<void> {
   to = await openDatabaseOf(`empty-${count}`, "template1");
 }
@@ -118,7 +118,7 @@ test("a copy that was killed at any moment can be repeated", async () => {
     killed.kill("SIGKILL");
     await killed.ended;
   }
-  // The server needs a moment to see that the client is gone.
+  // The server needs a moment to notice that the client has disconnected.
   await expect.poll(copy, { timeout: 10_000, interval: 500 }).toMatchObject({ ok: true });
   await expectBooksToAgree();
 });
@@ -195,7 +195,7 @@ describe("a refused copy leaves the file usable and the server as it was", () =>
 test("a copy whose rows differ on the server is refused", async () => {
   const setUp = await copyDatabase({ from: join(folder, "no.db"), to, migrations });
   expect(setUp).toMatchObject({ ok: false, code: "database.missing" });
-  // A rule of the server that changes what is written is a fault that only the sums show.
+  // A trigger on the server that changes written rows is a fault that only the sums reveal.
   await runStatement(
     to,
     `CREATE FUNCTION skew() RETURNS trigger LANGUAGE plpgsql AS

@@ -1,6 +1,6 @@
 /**
- * Prints every statement of the relay in the words of both engines, one JSON object per line. Only a
- * module loader sees them all, because each store keeps its statements to itself.
+ * Prints every statement of the relay in the dialects of both engines, one JSON object per line. Only a module
+ * loader can collect them all, because each store keeps its statements private.
  */
 import { globSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -19,7 +19,7 @@ const listed: Listed[] = [];
 let file = "";
 Object.assign(globalThis, { listQuery: (query: Listed["query"]) => listed.push({ file, query }) });
 
-/** Stands before the compiler, and passes each statement on. */
+/** Replaces the compiler module and records each statement that it compiles. */
 const RECORDER = `
   import * as original from "${compiler}?original";
   export * from "${compiler}?original";
@@ -37,7 +37,7 @@ registerHooks({
 });
 
 const paths = globSync("**/*.ts", { cwd: sources, exclude: (path) => path.endsWith(".test.ts") });
-// Stores come first, so that each statement is listed under its own file.
+// Stores are loaded first, so that each statement is listed with its own file.
 const isStore = (path: string) => /(^|[/-])store\.ts$/.test(path);
 const [stores, others] = [paths.filter(isStore), paths.filter((path) => !isStore(path))];
 const programs = ["main.ts", "storage/check/check-process.ts"];

@@ -6,7 +6,7 @@ const MIN_STEP_MS = 1_000;
 
 let pending = 0;
 
-/** Returns how many reads and transactions of this process's relays a server has not answered yet. */
+/** Returns how many reads and transactions of this process's relays are still waiting for a server. */
 export const countPendingWork = (): number => pending;
 
 async function count<T>(work: Promise<T>): Promise<T> {
@@ -23,7 +23,7 @@ const countReads = (read: Reader): Reader => ({
   all: (query, params) => count(read.all(query, params)),
 });
 
-/** Returns the same storage, whose work is counted while it runs. */
+/** Returns the same storage, which counts its work while it runs. */
 export function countWork(storage: Storage): Storage {
   return {
     ...storage,
@@ -35,7 +35,7 @@ export function countWork(storage: Storage): Storage {
   };
 }
 
-/** Returns the same clock, which lets the server answer the jobs of one step before the next. */
+/** Returns the same clock, which lets the server answer the jobs of one step before the next step. */
 export function waitForServer(clock: ManualClock): ManualClock {
   return {
     ...clock,

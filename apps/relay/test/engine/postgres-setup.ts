@@ -7,8 +7,8 @@ import type {} from "./engine.ts";
 const MIGRATE = fileURLToPath(new URL("migrate-database.ts", import.meta.url));
 
 /**
- * Starts the server of a run, or takes the one of AGENT_TEST_DATABASE_URL, and makes the database
- * that each relay of a test gets a copy of. Without a server the run fails.
+ * Starts the server of a run, or uses the one of AGENT_TEST_DATABASE_URL, and creates the database of which
+ * each test's relay gets a copy. Without a server the run fails.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["AGENT_TEST_DATABASE_URL"];
@@ -19,7 +19,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const end = () => (server === undefined ? dropAll(serverUrl, template) : server.stop());
   try {
     const url = await createDatabase(serverUrl, template);
-    // The relay's sources are loaded by Node.js, because a setup file resolves no `agent-source`.
+    // Node.js loads the relay's sources, because a setup file does not resolve `agent-source`.
     const options = ["--conditions=agent-source", MIGRATE, url];
     execFileSync(process.execPath, options, { stdio: "inherit" });
     reset = await buildReset(url);
@@ -31,7 +31,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return end;
 }
 
-/** Builds the statements that give each table of a database the rows of the template again. */
+/** Builds the statements that reset the tables of a database to the rows of the template. */
 async function buildReset(url: string): Promise<string> {
   const tables = (await runStatement(
     url,
@@ -59,7 +59,7 @@ async function buildReset(url: string): Promise<string> {
   return statements.join(";\n");
 }
 
-/** Drops the databases of a run, whose names begin with that of its template. */
+/** Drops the databases of a run, whose names begin with the template's name. */
 async function dropAll(serverUrl: string, template: string): Promise<void> {
   const query = "SELECT datname FROM pg_database WHERE starts_with(datname, $1)";
   for (const { datname } of await runStatement(serverUrl, query, [template])) {

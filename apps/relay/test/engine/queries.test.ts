@@ -12,7 +12,7 @@ interface ListedQuery {
   readonly file: string;
   readonly sqlite: string;
   readonly postgres: string;
-  /** On Postgres, for reads of several keys at once. */
+  /** The statement on Postgres that reads several keys at once. */
   readonly joined?: string;
 }
 
@@ -46,7 +46,7 @@ describe("every statement of every store is valid", () => {
   test("on SQLite", () => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations);
-    // It defines the functions that statements call.
+    // The constructor of `Statements` defines the functions that statements call.
     expect(new Statements(db).writes).toBe(0);
     const refused = queries.flatMap(({ file, sqlite }) =>
       refusalOf(file, sqlite, () => db.prepare(sqlite)),

@@ -12,7 +12,7 @@ import { toUrl } from "./database-of-path.ts";
 import { getServer } from "./engine.ts";
 
 const clock = createManualClock();
-/** The POSIX seconds of the clock. */
+/** The time of the clock in POSIX seconds. */
 const SECONDS = clock.now() / 1_000;
 
 let path: string;
@@ -61,7 +61,7 @@ describe("A8: a database that was restored beside the one that the relay went on
     });
     const withdrawalId = String(asked.body["withdrawal_id"]);
     await stop();
-    // A copy of the files is what a restored backup is.
+    // A restored backup is equivalent to a copy of the files.
     const restored = randomUUID();
     await createDatabase(getServer().serverUrl, nameOf(restored), nameOf(path));
     expect(await complete(await start(), withdrawalId)).toMatchObject({ status: 200 });
@@ -91,7 +91,7 @@ describe("A8: a database that was restored beside the one that the relay went on
     const thawed = await again.asOperator("POST", unfreeze, { restored: true });
     expect(thawed).toMatchObject({ status: 200 });
     await stop();
-    // From now on this is the database of the relay.
+    // From now on this is the relay's recorded database.
     await start(restored);
   });
 

@@ -14,7 +14,7 @@ interface Column {
 
 interface Index {
   readonly table: string;
-  /** With `desc` behind a column that is sorted downwards. */
+  /** The columns, with `desc` after those that are sorted in descending order. */
   readonly columns: string;
   readonly unique: boolean;
   readonly condition: string;
@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
   BLOB: "bytea",
 };
 
-/** The numbers of rows, which SQLite keeps without a column. */
+/** The row number, which SQLite stores without declaring a column. */
 const ROW_NUMBER = "rowid";
 
 const sqlite = { columns: [] as Column[], indexes: [] as Index[] };
@@ -36,7 +36,7 @@ let url: string;
 
 const byText = <T>(rows: readonly T[]) => rows.map((row) => JSON.stringify(row)).sort();
 
-/** Reads a condition in one spelling: without brackets, casts and the words that only one engine prints. */
+/** Normalises a condition: removes brackets, casts and words that only one engine prints. */
 const simplify = (condition: string) =>
   condition
     .toLowerCase()

@@ -3,12 +3,12 @@ import { openConnection } from "@agent/test-postgres";
 import { openDatabaseOf } from "./database-of-path.ts";
 import { getServer } from "./engine.ts";
 
-/** The databases of relays that were closed, with the rows that they left. */
+/** The databases of closed relays, which still contain these relays' rows. */
 const spares: string[] = [];
 
 /**
- * A connection to each database that was used again. A new one would first read the description of every
- * table, which takes ten times as long as emptying them.
+ * A connection to each reused database. A new connection would first read the description of every table, which
+ * takes ten times as long as emptying the tables.
  */
 const connections = new Map<string, Awaited<ReturnType<typeof openConnection>>>();
 
@@ -16,14 +16,14 @@ async function connect(url: string) {
   let connection = connections.get(url);
   if (connection === undefined) {
     connection = await openConnection(url);
-    // The server ends it with the run.
+    // The server closes the connection at the end of the run.
     connection.on("error", () => {});
     connections.set(url, connection);
   }
   return connection;
 }
 
-/** Returns a new database, or a used one without its rows, which takes a tenth of the time. */
+/** Returns a new database or, in a tenth of the time, an emptied one. */
 export async function acquireDatabase(): Promise<string> {
   const spare = spares.pop();
   if (spare === undefined) return openDatabaseOf(randomUUID());
@@ -32,7 +32,7 @@ export async function acquireDatabase(): Promise<string> {
   return spare;
 }
 
-/** Keeps a database whose schema is still that of the template. */
+/** Makes a database available again; its schema must still be that of the template. */
 export function releaseDatabase(url: string): void {
   spares.push(url);
 }

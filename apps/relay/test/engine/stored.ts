@@ -11,8 +11,8 @@ import { engine, getServer } from "./engine.ts";
 type Value = string | number | null;
 
 /**
- * Changes the database of a path past the relay, as a fault or an older version would leave it. Each
- * question mark stands for a value.
+ * Changes the database of a path directly, bypassing the relay, to the state that a fault or an older version
+ * would leave. Each question mark stands for a value.
  */
 export async function editStored(
   path: string,
@@ -26,7 +26,7 @@ export async function editStored(
   db.close();
 }
 
-/** Reads rows of the database of a path past the relay. */
+/** Reads rows from the database of a path directly, bypassing the relay. */
 export async function readStored<Row>(path: string, text: string): Promise<Row[]> {
   if (engine === "postgres") return (await runStatement(toUrl(path), text)) as Row[];
   const db = new Sqlite(path, { readonly: true });
@@ -35,7 +35,7 @@ export async function readStored<Row>(path: string, text: string): Promise<Row[]
   return rows;
 }
 
-/** A database that is read past the relay that uses it. */
+/** A database that is read directly, while a relay uses it. */
 export interface StoredRows {
   /** Each question mark stands for a value. */
   all<Row>(text: string, values?: readonly Value[]): Promise<Row[]>;
@@ -60,7 +60,7 @@ export async function openStoredRows(path: string): Promise<StoredRows> {
   };
 }
 
-/** Runs the queries of a store past the relay that uses the database. */
+/** Runs the queries of a store directly on a database that a relay uses. */
 export function readBesideRelay<T>(path: string, work: (read: Reader) => Promise<T>): Promise<T> {
   return engine === "postgres" ? work(createServerReader(toUrl(path))) : readDatabase(path, work);
 }
@@ -71,7 +71,7 @@ function createServerReader(url: string): Reader {
   return { all, get: async (query, params) => (await all(query, params))[0] };
 }
 
-/** Copies a database that may be in use, as a crash that was some time ago would leave it. */
+/** Copies a database that may be in use, as it would be some time after a crash. */
 export async function copyStored(from: string, to: string): Promise<void> {
   if (engine === "postgres") {
     const url = await openDatabaseOf(to);
@@ -86,17 +86,17 @@ export async function copyStored(from: string, to: string): Promise<void> {
   db.close();
 }
 
-/** Overwrites a page of a table of a database that no relay uses, as a broken disk would. */
+/** Overwrites a page of a table in an unused database, as a broken disk would. */
 export async function damageStored(path: string, table: string): Promise<void> {
   if (engine === "sqlite") return damageTable(path, table);
   const { serverUrl } = getServer();
   const name = new URL(toUrl(path)).pathname.slice(1);
-  // The file, from the server's folder, in which its programs run.
+  // The path is relative to the server's data folder, in which its programs run.
   const [row] = await runStatement(toUrl(path), "SELECT pg_relation_filepath($1) AS file", [table]);
   await runStatement(serverUrl, "CHECKPOINT");
   const program = `dd of=${String(row?.["file"])} bs=8192 count=1 iflag=fullblock conv=notrunc`;
   await runStatement(serverUrl, `COPY (SELECT repeat('Z', 8192)) TO PROGRAM '${program}'`);
-  // The server still has the page in memory, but a copy of the files is read anew.
+  // The server still has the page in memory, but a copy of the files reads it from the disk.
   const copy = `CREATE DATABASE "${name}_2" TEMPLATE "${name}" STRATEGY file_copy`;
   await runStatement(serverUrl, copy);
   await dropDatabase(serverUrl, name);
@@ -104,7 +104,7 @@ export async function damageStored(path: string, table: string): Promise<void> {
   await runStatement(toUrl(path), "UPDATE incarnation SET database_id = NULL");
 }
 
-/** Removes a database that no relay uses. */
+/** Removes an unused database. */
 export async function removeStored(path: string): Promise<void> {
   if (engine === "postgres") {
     return dropDatabase(getServer().serverUrl, new URL(toUrl(path)).pathname.slice(1));
@@ -112,14 +112,14 @@ export async function removeStored(path: string): Promise<void> {
   for (const end of ["", "-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
 }
 
-/** Reads everything that is stored: the bytes of SQLite's files, the rows of all tables of Postgres. */
+/** Reads everything that is stored: the bytes of SQLite's files, or the rows of all tables on Postgres. */
 export async function readAllStored(path: string): Promise<string> {
   if (engine === "postgres") return JSON.stringify(await dumpTables(path));
   const files = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)));
   return files.map((name) => readFileSync(join(dirname(path), name), "latin1")).join("");
 }
 
-/** Lists each table with its rows of one moment as JSON. */
+/** Lists each table with its rows as JSON, all read in one snapshot. */
 async function dumpTables(path: string): Promise<[table: string, rows: string][]> {
   const client = await openConnection(toUrl(path));
   try {
@@ -146,14 +146,14 @@ async function loadTables(
 ): Promise<void> {
   const client = await openConnection(url);
   try {
-    // Like pg_restore without the checks of references and without triggers, so that any order will do.
+    // Like pg_restore, without triggers and checks of references, so that tables can be loaded in any order.
     await client.query("SET session_replication_role = replica");
     for (const [table, rows] of tables) {
       const insert = `INSERT INTO "${table}" SELECT * FROM json_populate_recordset(NULL::"${table}", $1)`;
       await client.query(`DELETE FROM "${table}"`);
       await client.query(insert, [rows]);
     }
-    // The next rows are numbered after the copied ones.
+    // New rows must get numbers after those of the copied rows.
     const numbered = await client.query<{ name: string; key: string }>(
       `SELECT c.relname AS name, a.attname AS key
        FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
@@ -166,7 +166,7 @@ async function loadTables(
         [`"${name}"`, key],
       );
     }
-    // The copy stands for the same database, and not for a restored one.
+    // The copy must count as the same database, not as a restored one.
     await client.query("UPDATE incarnation SET database_id = NULL");
   } finally {
     await client.end();

@@ -19,21 +19,21 @@ test.each(Object.entries(KEYED_TABLES))(
     const isUnique = indexes.some(({ definition }) =>
       definition.endsWith(`USING btree (${key.join(", ")})`),
     );
-    // A payment is linked to its task once, and a task is submitted with one payment.
+    // With a `where`, use ensures one row: a payment is linked to its task once, and a task has one payment.
     expect(isUnique || where !== undefined).toBe(true);
     const all = `SELECT ${columns.join(", ")} FROM ${name} WHERE ${where ?? "true"}`;
     expect(await runStatement(url, all)).toEqual(expect.any(Array));
   },
 );
 
-// On a busy machine they may not arrive at once, and then need more batches.
+// On a busy machine the requests may not arrive together, and then need more batches.
 test("64 paid delegations at once cost at most two statements each", { retry: 3 }, async () => {
   const t = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "0" });
   const buyer = await createBuyer(t, 1_000);
   const sellers = await Promise.all(Array.from({ length: 64 }, () => createSeller(t, 1)));
   const token = await t.token(buyer);
   const tokens = await Promise.all(sellers.map((seller) => t.token(seller)));
-  // The first use of a token costs more: it proves a key, and is remembered.
+  // The first use of a token needs more statements, because it proves a key and records that.
   const callers = [
     [buyer, token] as const,
     ...sellers.map((seller, at) => [seller, tokens[at]] as const),

@@ -6,7 +6,7 @@ import type { MoneyOperation } from "./operations.ts";
 const DOLLAR = 1_000_000;
 const STATUSES = ["completed", "completed", "failed", "denied"] as const;
 
-/** Chooses operations for a few agents, so that many meet at the same accounts. */
+/** Chooses operations for only a few agents, so that many operations use the same accounts. */
 export class OperationChooser {
   readonly #random: SeededRandom;
   readonly #agents: readonly string[];
@@ -17,7 +17,7 @@ export class OperationChooser {
     this.#agents = agents;
   }
 
-  /** Divides the agents anew, so that each part has its share of what every pair of agents has begun. */
+  /** Divides the agents again at random, so that over time any two agents are in the same part. */
   divide(parts: number): readonly (readonly string[])[] {
     const left = [...this.#agents];
     const divided = Array.from({ length: parts }, (): string[] => []);
@@ -28,8 +28,8 @@ export class OperationChooser {
   }
 
   /**
-   * Chooses operations of some agents and no others, with the tasks and withdrawals that these have begun.
-   * All may run at once: each open task is ended by at most one of them.
+   * Chooses operations that involve only the given agents, and their tasks and withdrawals. All operations can
+   * run at once, because at most one of them ends the same open task.
    */
   choose(book: MoneyBook, agents: readonly string[], count: number): MoneyOperation[] {
     const isOwn = (agentId: string) => agents.includes(agentId);
@@ -49,7 +49,7 @@ export class OperationChooser {
     if (kind < 5) return this.#chooseDeposit(agentId);
     if (kind === 5) return { kind: "reverse", agentId, amount: this.#amount(80) };
     if (kind < 8) return this.#chooseWithdrawal(agentId);
-    // One agent withdraws so often that it reaches the limit of pending withdrawals.
+    // The first agent withdraws so often that it reaches the limit of pending withdrawals.
     const [often] = this.#agents;
     if (kind === 8 && agents.includes(often!)) return this.#chooseWithdrawal(often!);
     if (kind < 10) {
@@ -71,7 +71,7 @@ export class OperationChooser {
   }
 
   #chooseDeposit(agentId: string): MoneyOperation {
-    // One agent reaches the limit of a balance, where deposits and settlements are refused.
+    // The first agent reaches the limit of a balance, at which deposits and settlements are refused.
     const isLarge = agentId === this.#agents[0] && this.#random.below(2) === 0;
     const amount = isLarge ? asMicro(1e9 * DOLLAR) : this.#amount(30);
     const reference =
@@ -79,7 +79,7 @@ export class OperationChooser {
     return { kind: "deposit", agentId, amount, reference };
   }
 
-  /** Up to so many dollars, with fractions of a cent. */
+  /** Chooses an amount of up to this many dollars, with fractions of a cent. */
   #amount(dollars: number): Micro {
     return asMicro(1 + this.#random.below(dollars * DOLLAR));
   }

@@ -1,6 +1,6 @@
 /**
- * `node main.ts sqlite|postgres [operations] [seed] [processes]`: compares the money of a relay with a model.
- * Only PostgreSQL can have several processes.
+ * `node main.ts sqlite|postgres [operations] [seed] [processes]`: compares a relay's money with a model. Only
+ * PostgreSQL allows several processes.
  */
 import { createDatabase, startPostgres } from "@agent/test-postgres";
 import { mkdtempSync, rmSync } from "node:fs";

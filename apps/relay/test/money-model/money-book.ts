@@ -24,16 +24,16 @@ interface Withdrawal {
   isPending: boolean;
 }
 
-/** More than are chosen from and come in one round of any number of processes. */
+/** More than the number that can be chosen or added in one round with any number of processes. */
 const MAX_WITHDRAWALS = 1_000;
 
-/** The money of a relay as it must be: numbers in maps, without rows, batches or retries. */
+/** The expected money of a relay: numbers in maps, without rows, batches or retries. */
 export class MoneyBook {
   readonly purses = new Map<string, Purse>();
   readonly holds = new Map<string, MoneyHold>();
   readonly withdrawals = new Map<string, Withdrawal>();
   fees = 0;
-  /** The money from outside, less the money that left. */
+  /** The total of incoming money minus that of outgoing money. */
   deposited = 0;
   readonly #references = new Set<string>();
   /** The number of pending withdrawals by agent. */

@@ -6,7 +6,7 @@ export type MoneyOperation =
       readonly kind: "deposit";
       readonly agentId: string;
       readonly amount: Micro;
-      /** A repeated one credits nothing. */
+      /** A deposit with a repeated reference credits nothing. */
       readonly reference: string | undefined;
     }
   | { readonly kind: "reverse"; readonly agentId: string; readonly amount: Micro }
@@ -14,7 +14,7 @@ export type MoneyOperation =
       readonly kind: "withdraw";
       readonly agentId: string;
       readonly amount: Micro;
-      /** Names it for `resolve`, because the relay chooses the id. */
+      /** The name by which `resolve` refers to it, because the relay chooses the id. */
       readonly name: string;
     }
   | { readonly kind: "resolve"; readonly name: string; readonly isPaid: boolean }
@@ -33,7 +33,7 @@ export type MoneyOperation =
       readonly status: ReceiptStatus;
     };
 
-/** `ok`, or the code of the refusal. */
+/** `ok` or the code of the refusal. */
 export type MoneyOutcome = string;
 
 export interface MoneyHold {

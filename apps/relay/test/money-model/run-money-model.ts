@@ -24,7 +24,7 @@ import type { MoneyOperation, MoneyOutcome } from "./operations.ts";
 type MoneyServices = Pick<Services, "storage" | "runtime" | "identity" | "config" | "log">;
 
 const AGENTS = 12;
-/** As many as can wait for one commit of a process. */
+/** As many operations as can wait for one commit of a process. */
 const MAX_AT_ONCE = 64;
 /** The number of comparisons of all accounts in a run. */
 const COMPARISONS = 50;
@@ -41,17 +41,17 @@ export interface ModelResult {
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
-/** A process of the relay with the operations that it runs in one round. */
+/** A process of the relay and the operations that it runs in one round. */
 interface Share {
   readonly relay: MoneyRelay;
   readonly operations: readonly MoneyOperation[];
 }
 
 /**
- * Moves money by the relay's own verbs, many at once, and by a book of plain numbers. Throws at the first
- * outcome, account or sum that differs. Each storage is that of one process on the same database. Their
- * order is unknown, so in a round each has agents of its own, and they meet only at the accounts for fees
- * and for money from outside, whose sums do not depend on it.
+ * Moves money with the relay's own functions, many at once, and in a book of plain numbers. Throws at the first
+ * outcome, account or sum that differs. Each storage represents one process on the same database. The order of
+ * the processes is unknown, so in a round each has its own agents; they share only the accounts for fees and
+ * for outside money, whose sums do not depend on the order.
  */
 export async function runMoneyModel(
   storages: readonly [Storage, ...Storage[]],
@@ -88,13 +88,13 @@ export async function runMoneyModel(
   return { operations: done, outcomes };
 }
 
-/** Runs operations at all processes and in the book, counts their outcomes and lists those that differ. */
+/** Runs operations at all processes and in the book, counts the outcomes and lists those that differ. */
 async function runRound(
   shares: readonly Share[],
   book: MoneyBook,
   outcomes: Record<string, number>,
 ): Promise<string[]> {
-  // Transactions of a process run in the order of their calls, and so does the book.
+  // A process runs its transactions in the order of the calls, and so does the book.
   const running = shares.map(({ relay, operations }) =>
     operations.map((each) => relay.apply(each)),
   );
@@ -128,7 +128,7 @@ async function createServices(storage: Storage, seed: number): Promise<MoneyServ
 class MoneyRelay {
   readonly #services: MoneyServices;
   readonly #book: MoneyBook;
-  /** Shared by all processes, because another one may resolve a withdrawal. */
+  /** Shared by all processes, because a withdrawal may be resolved by another process. */
   readonly #withdrawalIds: Map<string, string>;
 
   constructor(services: MoneyServices, book: MoneyBook, withdrawalIds: Map<string, string>) {
@@ -176,7 +176,7 @@ class MoneyRelay {
     }
   }
 
-  /** Ends a task by its hold, which the book has not ended yet. */
+  /** Ends a task by its hold, which is still open in the book. */
   async #end(
     operation: Extract<MoneyOperation, { kind: "release" | "settle" }>,
   ): Promise<MoneyOutcome> {
@@ -204,7 +204,7 @@ function outcomeOf(answer: object): MoneyOutcome {
 
 type StoredAccount = Pick<AccountRow, "account" | "balance" | "held" | "pending_withdrawals">;
 
-/** All but those of ended tasks. */
+/** All accounts except the holds of ended tasks. */
 const accountsInUse = compile()(
   sql<StoredAccount>`
     select account, balance, held, pending_withdrawals from accounts
@@ -218,11 +218,11 @@ const sums = compile()(
       (select account, sum(amount) as posted from postings group by account) as sums using (account)`,
 );
 
-/** Compares every account with the book and with its postings, and the sum of all with 0. */
+/** Compares every account with the book and with its postings, and the total with 0. */
 async function compareAccounts(storage: Storage, book: MoneyBook, where: string): Promise<void> {
   const rows = await storage.read.all(accountsInUse, {});
   const stored = new Map(rows.map((row) => [row.account, row]));
-  // The relay keeps what waits to be withdrawn in holds too, under ids of its own.
+  // The relay also stores pending withdrawals as holds, with ids of their own.
   const [waiting, holds] = [true, false].map((isWithdrawal) =>
     rows
       .filter(({ account }) => account.startsWith("held:"))

@@ -5,5 +5,5 @@ export type Fetch = (request: Request) => Response | Promise<Response>;
 /** Sends a request to a relay and returns its answer. */
 export type Carrier = (relay: Fetch, request: Request) => Promise<Response>;
 
-/** The carrier of the running test's requests; without one a relay is called in this process. */
+/** Carries the requests of the running test; without a carrier a relay is called in this process. */
 export const carrier = new AsyncLocalStorage<Carrier | undefined>();

@@ -12,7 +12,7 @@ import type { TestAgent } from "@agent/testkit";
 import { TASK_ORIGIN } from "@agent/wire";
 import type { TestRelay } from "../test-relay.ts";
 
-/** A request that an agent's endpoint received over HTTP. */
+/** An HTTP request that an agent's endpoint received. */
 export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
@@ -57,7 +57,7 @@ type Tool = (args: TaskArguments, signal: AbortSignal) => CallToolResult | Promi
 
 export interface McpEndpoint extends Endpoint {
   readonly calls: TaskArguments[];
-  /** The submitter, the price and the time limit that the relay stated with each call. */
+  /** The submitter, price and time limit that the relay stated with each call. */
   readonly origins: unknown[];
 }
 
@@ -82,7 +82,7 @@ function mcpServers(tool: Tool) {
 }
 
 /**
- * Starts an MCP server of the current revision with one tool, `agent_task`; 503 while it is not up.
+ * Starts an MCP server of the current revision with one tool, `agent_task`; it answers 503 while it is not up.
  */
 export async function startMcpEndpoint(tool: Tool, isUp = () => true): Promise<McpEndpoint> {
   const { newServer, ...recorded } = mcpServers(tool);
@@ -95,7 +95,7 @@ export async function startMcpEndpoint(tool: Tool, isUp = () => true): Promise<M
   return { ...endpoint, ...recorded };
 }
 
-/** Starts an MCP server of the revisions with a session for each client. */
+/** Starts an MCP server of the older revisions, which have a session for each client. */
 export async function startSessionEndpoint(
   tool: Tool,
 ): Promise<McpEndpoint & { readonly sessions: () => number }> {
@@ -121,7 +121,7 @@ export const textResult = (...texts: string[]): CallToolResult => ({
   content: texts.map((each) => ({ type: "text", text: each })),
 });
 
-/** Registers an agent's endpoint, which then receives its pending tasks. */
+/** Registers an agent's endpoint, to which the relay then sends the agent's pending tasks. */
 export async function registerEndpoint(
   t: TestRelay,
   agent: TestAgent,

@@ -8,17 +8,17 @@ import type { Reply, TestRelay } from "../test-relay.ts";
 /** No server listens at this address. */
 const UNREACHABLE_URL = "http://127.0.0.1:1";
 
-/** A peer that signs as a relay and can be made to send anything. */
+/** A peer that signs like a relay and can be made to send anything. */
 export interface FakePeer {
   readonly relayId: string;
   readonly publicKey: string;
   readonly secretKey: Uint8Array;
   readonly endpointUrl: string;
-  /** Builds headers as an honest relay signs them. */
+  /** Builds the headers that an honest relay would sign. */
   headers(method: string, path: string, body?: object, at?: number): Record<string, string>;
   post(path: string, body: object, headers?: Record<string, string>): Promise<Reply>;
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
-  /** Builds the members that introduce the peer. */
+  /** Builds the members with which the peer introduces itself. */
   selfDescription(): {
     relay_id: string;
     public_key: string;
@@ -26,9 +26,9 @@ export interface FakePeer {
     display_name: string;
   };
   propose(change?: object): Promise<Reply>;
-  /** Signs the answer to a nonce, as the initiator does. */
+  /** Signs the answer to a nonce, like the initiator of a handshake. */
   signChallenge(nonce: unknown): string;
-  /** Performs the whole handshake. */
+  /** Performs the complete handshake. */
   completeHandshake(introduction?: object): Promise<FakePeer>;
   heartbeat(timestamp?: number, change?: object): Promise<Reply>;
   remove(timestamp?: number): Promise<Reply>;
@@ -42,7 +42,7 @@ export interface FakePeer {
 
 let peerCount = 0;
 
-/** A relay as its peer sees it. */
+/** A relay as seen by its peer. */
 export interface PeerOfFake {
   readonly clock: Pick<TestRelay["clock"], "now">;
   readonly relay: Pick<TestRelay["relay"], "relayId">;

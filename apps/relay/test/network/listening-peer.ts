@@ -9,12 +9,12 @@ export interface ReceivedRequest {
 
 export interface ListeningPeer {
   readonly url: string;
-  /** Every received request, in order. */
+  /** All received requests, in order. */
   readonly requests: ReceivedRequest[];
   close(): Promise<void>;
 }
 
-/** Starts a loopback server with the given answers; undefined breaks the connection. */
+/** Starts a loopback server with the given answers; undefined closes the connection instead. */
 export async function startListeningPeer(
   reply: (asked: ReceivedRequest, response: ServerResponse) => unknown,
 ): Promise<ListeningPeer> {
@@ -26,7 +26,7 @@ export async function startListeningPeer(
     const one: ReceivedRequest = {
       method: request.method ?? "",
       path: request.url ?? "",
-      // A request to a witness is no JSON.
+      // The body of a request to a witness is not JSON.
       body: !text.startsWith("{") ? {} : (JSON.parse(text) as Record<string, unknown>),
     };
     asked.push(one);

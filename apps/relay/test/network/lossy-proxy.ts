@@ -7,18 +7,18 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** The proxy's decision about a request; `busy` answers it with 429 instead of the relay. */
+/** The proxy's decision about a request; with `busy`, the proxy itself answers 429. */
 export type ProxyAction = "pass" | "lose-answer" | "refuse" | "busy";
 
 export interface LossyProxy {
   readonly url: string;
-  /** Returns how many answers were lost after they were made. */
+  /** Returns how many answers of the relay were lost. */
   readonly countLost: () => number;
   to(url: string): void;
   close(): Promise<void>;
 }
 
-/** Starts a proxy in front of a relay; a lost answer was made, and its request had its effect. */
+/** Starts a proxy in front of a relay; the request of a lost answer still had its effect. */
 export async function startLossyProxy(
   chooseAction: (path: string, headers: IncomingHttpHeaders) => ProxyAction,
 ): Promise<LossyProxy> {

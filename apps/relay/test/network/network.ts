@@ -18,7 +18,7 @@ export interface TestSite extends TestRelay {
   readonly relayId: string;
   readonly url: string;
   readonly port: number;
-  /** Ends it as a process ends; its database stays. */
+  /** Stops it like a process that ends; its database remains. */
   stop(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface SiteOptions {
   readonly clock: ManualClock;
   readonly seed: number;
   readonly env?: Record<string, string>;
-  /** The address that others are given, if not its own port. */
+  /** The address that others are given, if it differs from that of its own port. */
   readonly url?: string;
   readonly port?: number;
 }
@@ -78,7 +78,7 @@ export async function startNetwork(
       const closing = Promise.all(sites.map((site) => site.close())).then(() => {
         isClosed = true;
       });
-      // A job that waits for a relay which is gone ends by the clock, which only the test moves.
+      // A job that waits for a stopped relay ends only when the test advances the clock.
       while (!isClosed) {
         await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, 1_000))]);
         if (!isClosed) await clock.advance(60_000);
@@ -89,7 +89,7 @@ export async function startNetwork(
 
 export interface TwoSitesOptions {
   readonly clock?: ManualClock;
-  /** Chooses the action for each request between the two. */
+  /** Chooses the action for each request between the two relays. */
   readonly chooseAction?: (path: string, headers: IncomingHttpHeaders) => ProxyAction;
   /** The environments of the two relays. */
   readonly alpha?: Record<string, string>;
@@ -98,7 +98,7 @@ export interface TwoSitesOptions {
   readonly deposit?: number;
 }
 
-/** Two peered relays behind proxies: a boss with money at alpha, and a worker for 1 dollar at beta. */
+/** Two peered relays behind proxies: a boss with money at alpha, and a worker that charges 1 dollar at beta. */
 export interface TwoSites {
   readonly clock: ManualClock;
   readonly proxies: readonly [LossyProxy, LossyProxy];
@@ -127,7 +127,7 @@ export async function startTwoSites({
   return { clock, proxies, a, b, boss, worker: await b.createWorker(1) };
 }
 
-/** Starts a relay that others reach through a proxy, which leads to it from then on. */
+/** Starts a relay that others reach through a proxy, and directs the proxy to it. */
 export async function startBehindProxy(
   proxy: LossyProxy,
   options: Omit<SiteOptions, "url">,
@@ -137,7 +137,7 @@ export async function startBehindProxy(
   return site;
 }
 
-/** Closes relays, and then the proxies before them. */
+/** Closes relays, and then the proxies in front of them. */
 export async function closeSites(
   sites: readonly TestSite[],
   proxies: readonly LossyProxy[],
@@ -147,8 +147,8 @@ export async function closeSites(
 }
 
 /**
- * Moves the clock in steps, with the jobs of all relays after each, until a condition is true. A job in
- * flight gets a second of real time first, because a clock that runs ahead of it is its timeout.
+ * Moves the clock in steps and runs the jobs of all relays after each, until a condition is true. A running job
+ * first gets a second of real time, because advancing the clock would cause its timeout.
  */
 export function advanceUntil(
   clock: ManualClock,
@@ -172,10 +172,10 @@ export async function addPeer(a: TestSite, b: TestSite): Promise<void> {
   if (status !== 200) throw new Error(JSON.stringify(body));
 }
 
-/** Days of jobs take long in slow tests, and where each statement is a round trip to a server. */
+/** Waits longer where jobs of several days are run, or where each statement is a round trip to a server. */
 const WAIT_MS = Number(process.env["AGENT_TEST_WAIT_MS"] ?? 25_000);
 
-/** Returns the first defined result of a condition; waits in real time, which sockets need. */
+/** Returns the first result of a condition; waits in real time, because sockets need it. */
 export async function waitUntil<T>(
   condition: () => Promise<T | undefined | false> | T | undefined | false,
   what = "it",
@@ -190,7 +190,7 @@ export async function waitUntil<T>(
   }
 }
 
-/** Submits a task that ranking assigns to the best agent. */
+/** Submits a task that the relay assigns to the best-ranked agent. */
 export async function submitToBest(
   site: TestSite,
   boss: TestAgent,
@@ -203,7 +203,7 @@ export async function submitToBest(
   });
 }
 
-/** Waits for the first task of a worker. */
+/** Waits for a worker's first task. */
 export function waitForTask(site: TestSite, worker: TestAgent, taskId?: string): Promise<Task> {
   return waitUntil(async () => {
     const path = `/agent/${worker.agentId}/tasks?status=pending`;
@@ -220,7 +220,7 @@ export async function completeTask(site: TestSite, worker: TestAgent, task: Task
   return site.as(worker, "POST", path, createReceipt(worker, task));
 }
 
-/** Returns everything visible of a relay's money. */
+/** Returns all visible amounts of a relay's money. */
 export async function getReconciliation(site: Pick<TestSite, "asOperator">) {
   const { body } = await site.asOperator("GET", "/api/v1/admin/reconciliation");
   return body as {
@@ -230,7 +230,7 @@ export async function getReconciliation(site: Pick<TestSite, "asOperator">) {
   };
 }
 
-/** Returns a relay's stated debt to each of its peers, by relay id. */
+/** Returns the debt to each peer that a relay states, by relay id. */
 export async function getPeerPositions(
   site: Pick<TestSite, "asOperator">,
 ): Promise<Record<string, number>> {

@@ -7,7 +7,7 @@ export interface CuttingProxy {
   close(): Promise<void>;
 }
 
-/** Passes bytes to and from a relay, and cuts a connection after `room()` bytes of the relay's. */
+/** Forwards bytes to and from a relay, and cuts each connection after `room()` bytes from the relay. */
 export async function startTruncatingProxy(
   port: number,
   room: () => number,

@@ -7,14 +7,14 @@ import { fileURLToPath } from "node:url";
 import { serve, type ServerType } from "@hono/node-server";
 import type { Carrier, Fetch } from "./carrier.ts";
 
-/** Prism in front of any number of relays, validating all traffic against docs/openapi.json. */
+/** Prism in front of any number of relays, which validates all traffic against docs/openapi.json. */
 export interface ValidatingProxy {
-  /** Throws on an answer, or on a successful request, that does not match the document. */
+  /** Throws if an answer or a successful request does not match the document. */
   readonly carry: Carrier;
   close(): Promise<void>;
 }
 
-/** A request on its way through the proxy. */
+/** A request that is passing through the proxy. */
 interface PendingRequest {
   readonly relay: Fetch;
   readonly arrived: PromiseWithResolvers<void>;
@@ -26,16 +26,14 @@ interface Violation {
   readonly message: string;
 }
 
-/**
- * A proxy has one fixed address behind it, so each request carries a number that identifies it.
- */
+/** The proxy forwards to one fixed address, so each request carries a number that identifies it. */
 const NUMBER_HEADER = "x-request-number";
 
 export async function startValidatingProxy(): Promise<ValidatingProxy> {
   const asked = new Map<string, PendingRequest>();
   const upstream = await startUpstream(asked);
   const { child, address } = await startPrism(upstream);
-  // An interrupted run leaves no process behind.
+  // An interrupted run must leave no process behind.
   const end = () => void child.kill();
   process.once("exit", end);
   let count = 0;
@@ -43,7 +41,7 @@ export async function startValidatingProxy(): Promise<ValidatingProxy> {
   const carry: Carrier = async (relay, request) => {
     const { pathname, search } = new URL(request.url);
     const body = await readableBody(request);
-    // Prism does not pass on an unreadable body, so it is only shown the relay's answer.
+    // Prism does not forward an unreadable body, so it only receives the relay's answer.
     const unreadable = body === undefined ? await relay(request) : undefined;
     const number = String((count += 1));
     const mine: PendingRequest = {
@@ -56,7 +54,7 @@ export async function startValidatingProxy(): Promise<ValidatingProxy> {
       headers.set(NUMBER_HEADER, number);
       const init = { method: request.method, headers, ...(body && { body }) };
       const answer = await fetch(`${address}${pathname}${search}`, init);
-      // Prism replaces an answer with this status by one of its own.
+      // Prism replaces an answer with this status by its own.
       if (mine.answer?.status === 501) return mine.answer;
       const violations = parseViolations(answer).filter(
         ({ location }) => location[0] === "response" || (answer.ok && body !== undefined),
@@ -82,7 +80,7 @@ export async function startValidatingProxy(): Promise<ValidatingProxy> {
   };
 }
 
-/** Starts the server that the proxy calls, which passes each request to its relay. */
+/** Starts the server to which the proxy forwards, which passes each request on to its relay. */
 async function startUpstream(asked: ReadonlyMap<string, PendingRequest>): Promise<ServerType> {
   const server = serve({
     port: 0,
@@ -96,7 +94,7 @@ async function startUpstream(asked: ReadonlyMap<string, PendingRequest>): Promis
       headers.delete(NUMBER_HEADER);
       const body = await request.text();
       one.arrived.resolve();
-      // Requests that are made together arrive together, as they do in one process.
+      // Requests that are made together must arrive together, as they do in one process.
       await Promise.all([...asked.values()].map(({ arrived }) => arrived.promise));
       const init = { method, headers, ...(body && { body }) };
       const answer = await one.relay(new Request(`http://relay.test${pathname}${search}`, init));
@@ -124,9 +122,7 @@ async function startPrism(upstream: ServerType): Promise<{ child: ChildProcess; 
   throw new Error("prism has ended");
 }
 
-/**
- * Returns the body as text; undefined when it is truncated or is not the JSON that it claims to be.
- */
+/** Returns the body as text; undefined if it is truncated or is declared as JSON but is not. */
 async function readableBody(request: Request): Promise<string | undefined> {
   try {
     const text = await request.clone().text();

@@ -17,14 +17,14 @@ export const cardEnv = (url: string) => ({
 
 export interface FakeProcessor {
   readonly url: string;
-  /** The form of each session that was requested. */
+  /** The form of each requested session. */
   readonly sessions: URLSearchParams[];
-  /** Sets the status of its answers from now on. */
+  /** Sets the status of all later answers. */
   setStatus(status: number): void;
   close(): Promise<void>;
 }
 
-/** Starts the part of the processor's API that the relay needs, on a port of this machine. */
+/** Starts the part of the processor's API that the relay needs, on a local port. */
 export async function startFakeProcessor(): Promise<FakeProcessor> {
   const sessions: URLSearchParams[] = [];
   let status = 200;
@@ -59,10 +59,7 @@ export async function startFakeProcessor(): Promise<FakeProcessor> {
   };
 }
 
-/**
- * Builds an event about a session of the agent at this relay; `session` and `type` override
- * members.
- */
+/** Builds an event about a session of the agent at this relay; `session` and `type` override members. */
 export function createPaidEvent(
   t: Pick<TestRelay, "relay">,
   agentId: string,
@@ -90,7 +87,7 @@ export function createPaidEvent(
   });
 }
 
-/** Builds an event about an object of the processor, as its library declares it. */
+/** Builds an event about an object of the processor, as the processor's library declares it. */
 function formatEvent(type: string, object: object, created: number): string {
   const id = `evt_${created}`;
   return JSON.stringify({
@@ -103,7 +100,7 @@ function formatEvent(type: string, object: object, created: number): string {
   });
 }
 
-/** Builds an event of a refund: `cents` is the refunded part of the payment in all. */
+/** Builds an event of a refund; `cents` is the total refunded part of the payment. */
 export const createRefundEvent = (payment: string, cents: number, change: object = {}): string =>
   formatEvent(
     "charge.refunded",
@@ -119,7 +116,7 @@ export const createRefundEvent = (payment: string, cents: number, change: object
     1,
   );
 
-/** Builds the event of a refund that did not reach the card. */
+/** Builds the event of a refund that failed to reach the card. */
 export const createFailedRefundEvent = (payment: string, cents: number): string =>
   formatEvent(
     "refund.failed",
@@ -142,7 +139,7 @@ export interface DisputeInput {
   readonly [member: string]: unknown;
 }
 
-/** Builds an event of a dispute about `cents` of a payment. */
+/** Builds an event of a dispute over `cents` of a payment. */
 export function createDisputeEvent(
   payment: string,
   cents: number,
@@ -167,7 +164,7 @@ export function createDisputeEvent(
   return formatEvent(`charge.dispute.${type}`, dispute, created);
 }
 
-/** Pays by card as the agent, with the processor's event. */
+/** Pays by card as the agent, by sending the processor's event. */
 export async function payByCard(
   t: TestRelay,
   { agentId }: Pick<TestAgent, "agentId">,
@@ -178,9 +175,7 @@ export async function payByCard(
   if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
 }
 
-/**
- * Leaves the agent with a debt of 10: it paid by card, spent the money and reversed the payment.
- */
+/** Leaves the agent with a debt of 10: it paid by card, spent the money and then reversed the payment. */
 export async function overdrawAccount(t: TestRelay, agent: TestAgent): Promise<void> {
   await payByCard(t, agent, { cents: 1_000 });
   const worker = await createSeller(t, 10);
@@ -189,7 +184,7 @@ export async function overdrawAccount(t: TestRelay, agent: TestAgent): Promise<v
   await sendEvent(t, createDisputeEvent("pi_1", 1_000));
 }
 
-/** Sends an event as the processor does, signed by its own library at `at` (ms). */
+/** Sends an event as the processor does, signed by its library with the time `at` (ms). */
 export function sendEvent(
   t: TestRelay,
   payload: string,

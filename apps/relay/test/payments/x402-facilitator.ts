@@ -5,7 +5,7 @@ import { recoverSigner, type Authorization } from "./x402-wallet.ts";
 
 export const PAY_TO = "0x00000000000000000000000000000000000000Aa";
 
-/** Builds the configuration of a relay that asks for payments. */
+/** Builds the configuration of a relay that requires payments. */
 export const x402Env = (url: string) => ({
   X402_PAY_TO_ADDRESS: PAY_TO,
   X402_FACILITATOR_URL: url,
@@ -13,9 +13,9 @@ export const x402Env = (url: string) => ({
 });
 
 /**
- * The facilitator's reaction to a settlement: it settles, at once or when the test releases it, refuses, fails
- * before it settles, or settles without an answer, or with one that the payment is not confirmed (and then
- * refuses the same payment, because its nonce is used).
+ * The facilitator's reaction to a settlement: it settles, at once or when the test releases it; it refuses; it
+ * fails before it settles; or it settles without an answer, or answers that the payment is not confirmed (and
+ * then refuses the same payment, because its nonce was used).
  */
 export type FacilitatorMode =
   | "well"
@@ -28,7 +28,7 @@ export type FacilitatorMode =
   | "timed out after settling"
   | "rejected by the chain";
 
-/** The reasons of failed settlements that name a transaction. */
+/** The reasons, with a transaction, for which a settlement is reported as failed. */
 const UNCONFIRMED: Partial<Record<FacilitatorMode, string>> = {
   "pending after settling": "settlement_pending",
   "timed out after settling": "transaction_confirmation_timed_out",
@@ -37,12 +37,12 @@ const UNCONFIRMED: Partial<Record<FacilitatorMode, string>> = {
 
 export interface LocalFacilitator {
   readonly url: string;
-  /** Settled authorizations, each with the number of requests for it. */
+  /** Settled authorizations, each with its number of requests. */
   readonly settled: Map<string, number>;
   mode: FacilitatorMode;
-  /** The number of settlements that were requested in the mode `waiting` and have no answer yet. */
+  /** The number of settlements that were requested in the mode `waiting` and are still unanswered. */
   countWaiting(): number;
-  /** Answers them in the mode `well`. */
+  /** Answers these requests as in the mode `well`. */
   release(): void;
   close(): Promise<void>;
 }
@@ -55,8 +55,8 @@ interface Asked {
 }
 
 /**
- * Starts a facilitator on this machine that checks what a chain checks: signer, recipient, amount,
- * expiry, and that no nonce is used twice. A repeated settlement gets the same answer.
+ * Starts a local facilitator that makes the same checks as a chain: signer, recipient, amount, expiry, and that
+ * no nonce is used twice. A repeated settlement gets the same answer.
  */
 export async function startLocalFacilitator(
   now: () => number,

@@ -4,7 +4,7 @@ import { startTestRelay, type Reply, type RequestOptions, type TestRelay } from 
 import { startLocalFacilitator, x402Env, type LocalFacilitator } from "./x402-facilitator.ts";
 import { openWallet, type Wallet } from "./x402-wallet.ts";
 
-/** A relay that accepts payments, its facilitator, a wallet, and a worker whose price is 2. */
+/** A relay that accepts payments, its facilitator, a wallet, and a worker that charges 2. */
 export interface X402Fixture {
   readonly t: TestRelay;
   readonly facilitator: LocalFacilitator;
@@ -43,8 +43,7 @@ export async function openX402Fixture(env: Record<string, string> = {}): Promise
 }
 
 /**
- * Waits until a 402 carries payment terms, because the relay connects to the facilitator in the
- * background.
+ * Waits until a 402 contains payment terms, because the relay connects to the facilitator in the background.
  */
 export async function waitForPaymentRequest({
   submit,

@@ -4,7 +4,7 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from "@agent/crypto";
 import { x402Client, x402HTTPClient } from "@x402/core/client";
 import type { PaymentRequirements } from "@x402/core/types";
 
-/** An EIP-3009 authorization, as a payment contains it. */
+/** An EIP-3009 authorization, as it is part of a payment. */
 export interface Authorization {
   readonly from: string;
   readonly to: string;
@@ -19,7 +19,7 @@ const joined = (...parts: Uint8Array[]) => keccak_256(Buffer.concat(parts));
 const word = (hex: string) => hexToBytes(hex.replace(/^0x/, "").toLowerCase().padStart(64, "0"));
 const number = (text: string) => word(BigInt(text).toString(16));
 
-/** Returns the hash that a wallet signs for an authorization (EIP-712, EIP-3009). */
+/** Returns the hash of an authorization that a wallet signs (EIP-712, EIP-3009). */
 function hashAuthorization(of: Authorization, requirements: PaymentRequirements): Uint8Array {
   const { network, asset, extra } = requirements;
   const domain = joined(
@@ -46,7 +46,7 @@ function hashAuthorization(of: Authorization, requirements: PaymentRequirements)
 const toAddress = (publicKey: Uint8Array) =>
   `0x${bytesToHex(keccak_256(publicKey.slice(1)).slice(-20))}`;
 
-/** Returns the signer of the authorization; undefined when the signature cannot be valid. */
+/** Returns the signer of the authorization; undefined if the signature cannot be valid. */
 export function recoverSigner(
   of: Authorization,
   signature: string,
@@ -66,13 +66,13 @@ export function recoverSigner(
 
 export interface Wallet {
   readonly address: string;
-  /** The official client with this wallet. */
+  /** The official client, which uses this wallet. */
   readonly client: x402HTTPClient;
-  /** Pays as a 402 demands; returns the header to retry with. */
+  /** Pays as a 402 requires; returns the header for the repeated request. */
   pay(required: Headers, change?: Partial<Authorization>): Promise<Record<string, string>>;
 }
 
-/** Opens a wallet with a key of its own; `now` is in ms. */
+/** Opens a wallet with a separate key; `now` is in ms. */
 export function openWallet(randomBytes: (length: number) => Uint8Array, now: () => number): Wallet {
   const secret = randomBytes(32);
   const address = toAddress(secp256k1.getPublicKey(secret, false));

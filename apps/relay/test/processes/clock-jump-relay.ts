@@ -4,11 +4,11 @@ import { startTestRelay, type TestRelay } from "../test-relay.ts";
 
 export const DAY_MS = 86_400_000;
 
-/** A relay whose wall clock can be set, while its callers know the right time. */
+/** A relay whose wall clock can be set, while its callers use the correct time. */
 export interface JumpingRelay extends TestRelay {
-  /** Sets the relay's wall clock to the right time plus `ms`. */
+  /** Sets the relay's wall clock to the correct time plus `ms`. */
   setAhead(ms: number): void;
-  /** Advances time like a running relay, whose jobs run every second. */
+  /** Advances time as at a running relay, whose jobs run every second. */
   advance(ms: number): Promise<void>;
 }
 

@@ -9,9 +9,9 @@ import { serve } from "../../src/serve.ts";
 import { systemRuntime as runtime } from "./system-runtime.ts";
 
 /**
- * A relay that tells two stories, in a process of its own. Its database was copied while it was down: one
- * copy grows by the requests of its readers, the other one is what its witness sees. Both sign with the same
- * keys. When both have the same size, the head that readers see is brought to the witness as well.
+ * A relay with two contradictory logs, in a separate process. Its database was copied while it was down: one
+ * copy grows through its readers' requests, the other one is shown to its witness. Both sign with the same
+ * keys. When both have the same size, the head that readers see is sent to the witness as well.
  */
 
 type Story = OpenRelay;
@@ -44,7 +44,7 @@ async function openStory(databasePath: string, witnesses: string): Promise<Story
   return opened;
 }
 
-/** Binds a key that no reader asked for, so that the log has an entry more. */
+/** Binds a key that no reader requested, so that the log has one more entry. */
 async function bindKey({ fetch, transparencyLog }: Story): Promise<void> {
   const { agentId: agent_id, publicKey: public_key } = createTestAgent(runtime);
   const request = new Request("http://relay.test/api/v1/agents/bootstrap", {
@@ -64,7 +64,7 @@ async function readHead({ fetch }: Story) {
   return parsed.ok ? { ...parsed.head, note, lines: parsed.note.signatures.length } : undefined;
 }
 
-/** Brings a head that fits nothing to the witness. */
+/** Sends the witness a head that contradicts the one it knows. */
 async function offer(size: number, note: string): Promise<void> {
   const answer = await fetch(`${witnessPrefix}/add-checkpoint`, {
     method: "POST",
@@ -74,10 +74,10 @@ async function offer(size: number, note: string): Promise<void> {
   print("liar.offered", { size, status: answer.status, body: await answer.text() });
 }
 
-/** Keeps both stories at one size, and lies to the witness once at each size. */
+/** Keeps both logs at the same size, and sends the witness one contradictory head for each size. */
 async function serveBothStories(shown: Story, hidden: Story): Promise<void> {
   let offeredSize = 0;
-  // The first entry of its own makes the hidden story another one.
+  // Its first separate entry makes the hidden log differ.
   await bindKey(hidden);
   for (;;) {
     await hidden.tick();

@@ -9,7 +9,7 @@ import { OPERATOR_TOKEN } from "../test-relay.ts";
 const world = { now: Date.now, randomBytes };
 const real = { clock: world };
 
-/** A relay in a process of its own, called as its agents. */
+/** Calls a relay in a separate process as its agents and its operator. */
 function createCaller(baseUrl: string, did: string) {
   const asOperator = (method: string, path: string, body?: object) =>
     requestJson(`${baseUrl}${path}`, OPERATOR_TOKEN, method, body);
@@ -19,7 +19,7 @@ function createCaller(baseUrl: string, did: string) {
 }
 export type RelayCaller = ReturnType<typeof createCaller>;
 
-/** Calls a relay that listens. */
+/** Creates a caller for a relay that listens at an address. */
 export async function createCallerOf(baseUrl: string): Promise<RelayCaller> {
   const { body } = await requestJson(`${baseUrl}/.well-known/agent-relay.json`, OPERATOR_TOKEN);
   return createCaller(baseUrl, body["did"] as string);
@@ -37,7 +37,7 @@ async function createAgent({ asOperator }: RelayCaller, listing?: object): Promi
   return { ...agent, deviceId: body["device_id"] as string };
 }
 
-/** Creates parties with 100 USD each; the worker asks 2. */
+/** Creates parties with 100 USD each; the worker charges 2. */
 export async function createRealParties(caller: RelayCaller, window_ms: number): Promise<Parties> {
   const arbiter = await createAgent(caller, { capabilities: [], arbitrates: true });
   const worker = await createAgent(caller, {
@@ -48,7 +48,7 @@ export async function createRealParties(caller: RelayCaller, window_ms: number):
   return { boss: await createAgent(caller), worker, arbiter };
 }
 
-/** Submits a task before the named arbiter, and delivers its receipt. */
+/** Submits a task with the named arbiter, and delivers its receipt. */
 export async function beginRealCase(caller: RelayCaller, parties: Parties): Promise<Case> {
   const { boss, worker, arbiter } = parties;
   const acceptance = { arbiter_id: arbiter.agentId };
@@ -69,7 +69,7 @@ async function read({ asOperator }: RelayCaller, { task }: Case): Promise<Inspec
   return body as unknown as Inspection;
 }
 
-/** The statements that the parties may send, signed by the real clock. */
+/** The statements that the parties may send, signed with the time of the real clock. */
 export const realActs = {
   reject: ({ as }: RelayCaller, given: Case) =>
     as(
@@ -88,7 +88,7 @@ export const realActs = {
     as(given.boss, "POST", `${given.task.path}/verdict`, signVerdict(real, given, "accepted")),
 };
 
-/** Waits by the relay's own long poll until each case has closed by itself. */
+/** Waits with the relay's own long poll until each case was closed automatically. */
 export async function waitUntilClosed(
   caller: RelayCaller,
   cases: readonly Case[],
@@ -104,7 +104,7 @@ export async function waitUntilClosed(
   );
 }
 
-/** Expects one settlement for each case of the submitter, and books that agree. */
+/** Expects one settlement for each case of the submitter, and consistent books. */
 export async function expectSettledOnce(
   caller: RelayCaller,
   { boss }: Parties,

@@ -2,10 +2,10 @@ import type { OpenRelay } from "../../src/open-relay.ts";
 import type { KeepUp } from "../../src/processes/keep-up.ts";
 import type { Runtime } from "../../src/runtime.ts";
 
-/** At most this long a process collects what it stores for the others, or tells them. */
+/** The maximum time for which a process collects rows or notifications for other processes. */
 const MAX_COLLECTING_MS = 100;
 
-/** Returns the same schedule, except that what is between processes happens in real time. */
+/** Returns the same schedule, except that work between processes is scheduled in real time. */
 export function scheduleCollecting(schedule: Runtime["schedule"]): Runtime["schedule"] {
   return (ms, task) => {
     if (ms > MAX_COLLECTING_MS) return schedule(ms, task);
@@ -14,13 +14,13 @@ export function scheduleCollecting(schedule: Runtime["schedule"]): Runtime["sche
   };
 }
 
-/** Resolves when the processes have stored what they collected. */
+/** Resolves when the processes have stored the collected rows. */
 export const waitForCollected = () =>
   new Promise<void>((resolve) => setTimeout(resolve, MAX_COLLECTING_MS));
 
 /**
- * Joins the processes of one relay: each request goes to the next. Other processes look at what has changed
- * each second, but the clock of a test stands still, so all look around each request and after the jobs.
+ * Joins the processes of one relay, to which requests go in turn. Processes poll for changes every second, but
+ * the clock of a test stands still, so all of them poll before and after each request and after the jobs.
  */
 export function joinProcesses(leader: OpenRelay, follower: OpenRelay): OpenRelay {
   const processes = [leader, follower];
@@ -34,7 +34,7 @@ export function joinProcesses(leader: OpenRelay, follower: OpenRelay): OpenRelay
     await next.keepUp.run();
     let isAnswered = false;
     const answered = Promise.resolve(next.fetch(request, env)).finally(() => (isAnswered = true));
-    // Evidence waits for a head, which the leader signs several times a second.
+    // Evidence waits for a head, which the leader would sign several times a second.
     if (next !== leader && new URL(request.url).pathname.endsWith("/evidence")) {
       while (!isAnswered) {
         for (const { transparencyLog } of processes) await transparencyLog.integrate();
@@ -72,7 +72,7 @@ export function joinProcesses(leader: OpenRelay, follower: OpenRelay): OpenRelay
   };
 }
 
-/** The database counts a process as dead by its own clock, which the clock of a test does not move. */
+/** The database uses its own clock to detect dead processes, which the clock of a test does not move. */
 const RENEW_EVERY_MS = 3_000;
 
 function joinKeepUp(processes: readonly OpenRelay[]): KeepUp {

@@ -8,13 +8,13 @@ import { findWitnessed } from "../../src/witness/store.ts";
 import { systemRuntime as runtime } from "./system-runtime.ts";
 
 /**
- * A relay in a process of its own that is killed between storing the cosigned head of the log
- * WITNESSED_ORIGIN and answering, when that head has at least WITNESSED_SIZE entries.
+ * A relay in a separate process that is killed after storing the cosigned head of the log WITNESSED_ORIGIN and
+ * before answering, once that head has at least WITNESSED_SIZE entries.
  */
 
 const { WITNESSED_ORIGIN: origin = "", WITNESSED_SIZE } = process.env;
 
-/** Kills the process after the commit that stored the head, before its caller learns of it. */
+/** Kills the process after the commit that stored the head, before the caller learns of it. */
 function withKill(storage: Storage): Storage {
   return {
     ...storage,

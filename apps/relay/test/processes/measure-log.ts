@@ -14,8 +14,8 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { systemRuntime as runtime } from "./system-runtime.ts";
 
 /**
- * Fills the log of a relay on the file AGENT_DB_PATH with a million entries, as a process of its own that
- * `pnpm bench log` starts, and prints the processor time of each step as one line of JSON.
+ * Fills the log of a relay in the file AGENT_DB_PATH with a million entries, in a separate process that `pnpm
+ * bench log` starts, and prints the processor time of each step as one line of JSON.
  */
 
 const ENTRIES = 1_000_000;
@@ -28,7 +28,7 @@ const path = process.env["AGENT_DB_PATH"] ?? "";
 const now = Date.now();
 let count = 0;
 
-/** Other load of the machine does not change the processor time of this process. */
+/** Returns the processor time, which does not depend on other load on the machine. */
 function getCpuUs(): number {
   const { user, system } = process.cpuUsage();
   return user + system;

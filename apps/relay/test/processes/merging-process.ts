@@ -5,8 +5,8 @@ import { openStorage } from "../../src/storage/open-storage.ts";
 import { appendSegment, hashOf } from "../stored/log-segments.ts";
 
 /**
- * Adds segments to the log of the database AGENT_DB_PATH or AGENT_DATABASE_URL faster than it merges them, until
- * it is killed. It prints a line before each step.
+ * Adds segments to the log in the database AGENT_DB_PATH or AGENT_DATABASE_URL faster than they can be merged,
+ * until the process is killed. Prints a line before each step.
  */
 
 const { AGENT_DB_PATH: path, AGENT_DATABASE_URL: url } = process.env;

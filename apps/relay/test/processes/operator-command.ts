@@ -3,7 +3,7 @@ import { operatorCommands } from "../../src/command-line/operator-commands.ts";
 import { runOperatorCommand } from "../../src/command-line/run-operator-command.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 
-/** A relay on a socket, and the clock of the command. */
+/** A relay on a socket, and the clock for the command. */
 interface Asked {
   readonly url: string;
   readonly now: () => number;

@@ -6,7 +6,7 @@ import { OPERATOR_TOKEN, ZERO_ADDRESS } from "../test-relay.ts";
 
 const source = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
-/** The output of `pnpm build`; a checkout that was never built has none. */
+/** The output of `pnpm build`, which is missing in a checkout that was never built. */
 export const builtMain = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 export const isBuilt = existsSync(builtMain);
 
@@ -16,11 +16,11 @@ export interface ProcessExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A relay in a process of its own, started from environment and arguments alone. */
+/** A relay in a separate process, configured by environment and arguments only. */
 export interface RelayProcess {
   readonly pid: number;
   readonly ended: Promise<ProcessExit>;
-  /** Returns its whole output so far. */
+  /** Returns the whole output so far. */
   stdout(): string;
   stderr(): string;
   /** Resolves once it listens. */
@@ -44,7 +44,7 @@ const running = new Set<RelayProcess>();
 interface StartOptions {
   readonly args?: readonly string[];
   readonly main?: string;
-  /** True leaves the database of the environment as it is, whatever the engine of the run. */
+  /** If true, the database of the environment is used unchanged, whatever the engine of the run. */
   readonly isExact?: boolean;
 }
 
@@ -73,7 +73,7 @@ export function startRelay(
     });
     void ended.then(() => ends(new Error(`ended before it listened: ${output.stderr}`)));
   });
-  // Some tests never await it.
+  // Some tests never await this promise.
   baseUrl.catch(() => {});
   const relay: RelayProcess = {
     pid: child.pid ?? 0,
@@ -92,14 +92,14 @@ export function startRelay(
   return relay;
 }
 
-/** Ends relays that a test has left running. */
+/** Ends relays that a test left running. */
 export async function endRelays(): Promise<void> {
   const left = [...running];
   for (const relay of left) relay.kill("SIGKILL");
   await Promise.all(left.map(({ ended }) => ended));
 }
 
-/** Parses the log lines of a text; each must be JSON. */
+/** Parses the log lines of a text, each of which must be JSON. */
 export function parseLogLines(text: string): Record<string, unknown>[] {
   return text
     .split("\n")

@@ -1,7 +1,6 @@
 /**
- * Credits an account in a new database again and again, by the code that a relay credits with:
- * `node --conditions=agent-source apps/relay/test/processes/seed-long-account.ts JSON`, with `path`, `agentId` and the
- * number of `deposits`.
+ * Credits an account in a new database many times, with the relay's own code: `node --conditions=agent-source
+ * apps/relay/test/processes/seed-long-account.ts JSON`, with `path`, `agentId` and the number of `deposits`.
  */
 import { asMicro } from "@agent/budget";
 import { creditAccount } from "../../src/budget/credit-account.ts";

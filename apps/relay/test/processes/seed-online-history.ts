@@ -1,7 +1,7 @@
 /**
- * Writes samples of an agent, one a minute up to now, into a new database, by the code that a relay samples
- * with: `node --conditions=agent-source apps/relay/test/processes/seed-online-history.ts JSON`, with `path`, `agentId`,
- * the number of `minutes`, and those ago in which the relay was `stopped` and the agent `away`.
+ * Writes samples of an agent, one a minute up to now, into a new database, with the relay's own code:
+ * `node --conditions=agent-source apps/relay/test/processes/seed-online-history.ts JSON`, with `path`, `agentId`,
+ * the number of `minutes`, and the minutes ago at which the relay was `stopped` and the agent `away`.
  */
 import { createAgentRow } from "../../src/agents/bootstrap-agent.ts";
 import { recordOnline } from "../../src/agents/online-history/record-online.ts";

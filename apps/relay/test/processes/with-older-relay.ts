@@ -94,8 +94,7 @@ async function balanceOf(relay: RunningRelay, { agentId }: TestAgent): Promise<u
 }
 
 /**
- * Delegates from an agent of one relay to one of the other, for 1.00, of which the worker gets
- * 0.9025.
+ * Delegates from an agent of one relay to an agent of the other, for 1.00, of which the worker receives 0.9025.
  */
 async function delegateTask(from: RunningRelay, at: RunningRelay): Promise<void> {
   const capability = `work-at-${at.name}`;
@@ -133,7 +132,7 @@ async function run(older: string): Promise<void> {
   }
   await delegateTask(ours, theirs);
   await delegateTask(theirs, ours);
-  // Both relays send some heartbeats in this time.
+  // Both relays send several heartbeats during this time.
   await new Promise((resolve) => setTimeout(resolve, 4_000));
   for (const relay of [ours, theirs]) {
     const { body } = await relay.asOperator("GET", peersPath);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 
-/** Fills the table of idempotency keys of a closed database with rows of many pages. */
+/** Fills the table of idempotency keys in a closed database with rows on many pages. */
 export function fillDatabase(path: string, rows = 5_000): void {
   const db = new Sqlite(path);
   db.prepare(
@@ -13,7 +13,7 @@ export function fillDatabase(path: string, rows = 5_000): void {
   db.close();
 }
 
-/** Overwrites the last page of a table of a closed database. */
+/** Overwrites the last page of a table in a closed database. */
 export function damageTable(path: string, table: string): void {
   const db = new Sqlite(path, { readonly: true });
   const page = db

@@ -5,14 +5,14 @@ import type { TestAgent } from "@agent/testkit";
 import { editStored } from "../engine/stored.ts";
 import { startTestRelay, type TestRelay } from "../test-relay.ts";
 
-/** A relay whose database was changed while it was down, and an agent that was known before. */
+/** A relay whose database was changed while it was down, and an agent that it knew before. */
 export interface EditedRelay {
   readonly t: TestRelay;
   readonly agent: TestAgent;
   close(): Promise<void>;
 }
 
-/** Opens a relay in a state that no operation, or no reasonable number of them, leads to. */
+/** Opens a relay in a state that no operation, or only too many operations, could produce. */
 export function openEditedRelay(
   sqlFor: (agent: TestAgent) => string,
   env: Record<string, string> = {},
@@ -20,7 +20,7 @@ export function openEditedRelay(
   return openRelayOnEditedFile((path, agent) => editStored(path, sqlFor(agent)), env);
 }
 
-/** Opens a relay after `edit` changed its closed file. */
+/** Opens a relay after `edit` has changed its database file. */
 export async function openRelayOnEditedFile(
   edit: (path: string, agent: TestAgent) => Promise<void>,
   env: Record<string, string> = {},
@@ -31,7 +31,7 @@ export async function openRelayOnEditedFile(
   const agent = await before.createAgent();
   await before.close();
   await edit(AGENT_DB_PATH, agent);
-  // The seed differs, or the earlier ids would be generated again.
+  // The seed must differ, because otherwise the earlier ids would be generated again.
   const t = await startTestRelay({ AGENT_DB_PATH, ...env }, 2);
   return {
     t,

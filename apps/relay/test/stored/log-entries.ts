@@ -10,7 +10,7 @@ import {
 } from "@agent/transparency";
 import type { TestRelay } from "../test-relay.ts";
 
-/** Reads every entry of a relay's log, as any reader can, after a head covers all of them. */
+/** Reads every entry of a relay's log as any reader can, after a head covers all of them. */
 export async function readLogEntries({ relay }: Pick<TestRelay, "relay">): Promise<LogEntry[]> {
   await relay.transparencyLog.integrate();
   const get = (path: string) => relay.fetch(new Request(`http://relay.test/log/v1/${path}`));
@@ -35,7 +35,7 @@ function parseEntry(bytes: Uint8Array): LogEntry {
 
 export const NO_TAG = "0".repeat(32);
 
-/** Returns the tag of an agent, a key or an id, as an entry has it. */
+/** Returns the tag of an agent's key or id, as an entry contains it. */
 export const tagOf = (type: "agent" | "key" | "ref", value: string) =>
   Buffer.from(hashTag(type, value)).toString("hex");
 

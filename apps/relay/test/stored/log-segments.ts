@@ -9,7 +9,7 @@ import {
 import { saveLogState } from "../../src/log/store.ts";
 import type { Storage, Tx } from "../../src/storage/storage.ts";
 
-/** Begins a log that is on. */
+/** Begins an enabled log. */
 export const beginLog = (tx: Tx, generation = 0) =>
   saveLogState(tx, {
     one: 1,
@@ -23,11 +23,11 @@ export const beginLog = (tx: Tx, generation = 0) =>
     root_key: null,
   });
 
-/** Returns a hash whose first 6 bytes are a number. */
+/** Returns a hash whose first 6 bytes are the given number. */
 export const hashOf = (prefix: number, rest = 0) =>
   prefix.toString(16).padStart(12, "0") + rest.toString(16).padStart(52, "0");
 
-/** Appends entries of artifacts and returns the number of entries before them. */
+/** Appends entries with these hashes and returns the previous number of entries. */
 export async function appendHashes(tx: Tx, hashes: readonly string[]): Promise<number> {
   const before = await countEntries(tx);
   for (const artifactHash of hashes) {
@@ -36,7 +36,7 @@ export async function appendHashes(tx: Tx, hashes: readonly string[]): Promise<n
   return before;
 }
 
-/** Appends entries in a segment of their own, however few they are. */
+/** Appends entries as a separate segment, however few they are. */
 export const appendSegment = (storage: Storage, hashes: readonly string[]) =>
   storage.transaction(async (tx) => {
     const after = await appendHashes(tx, hashes);

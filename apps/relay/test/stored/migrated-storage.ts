@@ -10,8 +10,8 @@ import { countWork } from "../engine/pending-work.ts";
 import { acquireDatabase, releaseDatabase } from "../engine/spare-databases.ts";
 
 /**
- * Opens storage as the relay does, on the engine of the run. In memory it is a copy, because
- * migrations are most of the start's cost. On Postgres a database stands for the file.
+ * Opens storage as the relay does, on the engine of the run. In memory it is a copy, because migrations are the
+ * largest part of a start. On Postgres, a database replaces the file.
  */
 export const openMigrated: typeof openStorage = async (options) => {
   const isShort = options.path === undefined || options.path === ":memory:";
@@ -30,24 +30,24 @@ async function openNamed(options: OpenOptions, path: string) {
   return opened;
 }
 
-/** The database of each storage that is open on Postgres. */
+/** The database address of each open storage on Postgres. */
 const urls = new WeakMap<Storage, string>();
 
 async function openCounted(options: OpenOptions) {
-  // A process without others on its database does not connect for their notifications.
+  // A process that is alone on its database does not connect for notifications.
   const opened = await openStorage({ ...options, listenUrl: options.url });
   return opened.ok ? { ...opened, storage: countWork(opened.storage) } : opened;
 }
 
-/** Returns how to open the database of a storage for another process of the same relay. */
+/** Returns a function that opens the database of a storage for another process of the same relay. */
 export function openBeside(storage: Storage): typeof openStorage {
   const url = urls.get(storage);
-  // Without an address the second process would have a database, and so an identity, of its own.
+  // Without an address the second process would have its own database, and therefore its own identity.
   if (url === undefined) throw new Error("the storage has no address");
   return (options) => openCounted({ ...options, path: undefined, url });
 }
 
-/** Opens a database that another relay gets when this one has closed it. */
+/** Opens a database that is reused for another relay once this one has closed it. */
 async function openUnnamed(options: OpenOptions) {
   if (options.migrations !== migrations) return openNamed(options, randomUUID());
   const url = await acquireDatabase();

@@ -6,7 +6,7 @@ import Sqlite from "better-sqlite3";
 import { createDatabase } from "../../src/storage/database/create-database.ts";
 import { migrations } from "../../src/storage/migrations/index.ts";
 
-/** An event as versions before 037 stored it in its task. */
+/** An event in the form in which versions before 037 stored it in its task. */
 export interface OldEvent {
   readonly type: "claimed" | "progress" | "released" | "reassigned";
   readonly at: number;
@@ -14,15 +14,15 @@ export interface OldEvent {
   readonly assigned_to?: string;
 }
 
-/** A database file of a version whose tasks hold their events as lists. */
+/** A database file of a version that stored the events of a task as a list. */
 export interface OldDatabase {
   readonly path: string;
-  /** The ids of its tasks; all have the target `old-target` and are open. */
+  /** The ids of its tasks, which all have the target `old-target` and are open. */
   readonly taskIds: readonly string[];
   delete(): void;
 }
 
-/** Creates a database of the version before 037 with an open task per list of events. */
+/** Creates a database of the version before 037, with an open task for each list of events. */
 export function createOldDatabase(
   lists: readonly (readonly OldEvent[])[],
   expires_at = 9_000_000_000_000,
@@ -48,7 +48,7 @@ export function createOldDatabase(
   return { path, taskIds, delete: () => rmSync(folder, { recursive: true }) };
 }
 
-/** As many notes as one task could have, each as long as a note can be, and longer as JSON. */
+/** The maximum number of notes of one task, each of the maximum length, and even longer as JSON. */
 export const largestEvents: readonly OldEvent[] = Array.from({ length: 1_000 }, (_, index) => ({
   type: "progress",
   at: index,

@@ -1,6 +1,6 @@
 import { runStatement } from "@agent/test-postgres";
 
-/** Counts what a relay has stored and adds up its books, without the relay; `total` and `differing` must be 0. */
+/** Counts the rows that a relay has stored and sums its books directly; `total` and `differing` must be 0. */
 export async function readStoredSums(databaseUrl: string): Promise<Record<string, unknown>> {
   const [sums = {}] = await runStatement(
     databaseUrl,

@@ -21,7 +21,7 @@ interface Scene {
   readonly worker: TestAgent;
 }
 
-/** Sends a request in which the boss refers to the worker. */
+/** Runs a case with two agents, the boss and the worker. */
 const betweenAgents =
   (run: (scene: Scene) => Promise<Reply>): Case =>
   async (t) =>
@@ -30,7 +30,7 @@ const betweenAgents =
 const createSampleReputation = ({ t, boss, worker }: Scene) =>
   createReputationCredential(boss, worker, { now: t.clock.now() });
 
-/** Sends such a request after the worker's credential is stored. */
+/** Runs such a case after a credential of the worker was stored. */
 const withStoredCredential = (
   run: (scene: Scene, credential_id: unknown) => Promise<Reply>,
 ): Case =>

@@ -5,7 +5,7 @@ import { withEditedDatabase, type Contract } from "../outcome.ts";
 
 const path = (agentId: string) => `/api/v1/agents/${agentId}`;
 
-/** A point of small order, for which anyone can forge signatures. */
+/** A point of small order, for which signatures can be forged. */
 const WEAK_KEY = "00".repeat(32);
 
 export const keysContract: Contract<"rotateKey" | "getSuccession"> = {

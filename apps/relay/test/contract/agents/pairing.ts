@@ -9,7 +9,7 @@ import { withEditedDatabase, type Contract } from "../outcome.ts";
 const initiate = "/pairing/initiate";
 const unknownCode = { pairing_code: "AAAAAA" };
 
-/** Creates an owner with a session, and returns the session's path. */
+/** Creates an owner with a pairing session, and returns the session's path. */
 async function scene(t: TestRelay, { claimed = false } = {}) {
   const owner = await t.createAgent();
   const session = await openPairing(t, owner);
@@ -21,7 +21,7 @@ async function scene(t: TestRelay, { claimed = false } = {}) {
 const unknown = (t: TestRelay) => `/pairing/${t.createUnknownAgent().agentId}`;
 const expire = (t: TestRelay) => t.clock.advance(limits.pairingTtlMs);
 
-/** The refusals that reading and resolving a session have in common. */
+/** The refusals common to reading and resolving a session. */
 const session = (method: string, suffix: string) => ({
   "pairing.not_found": (t: TestRelay) => t.asOperator(method, unknown(t) + suffix),
   "pairing.not_owner": async (t: TestRelay) => {

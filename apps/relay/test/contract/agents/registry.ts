@@ -9,7 +9,7 @@ const bootstrap = `${agents}/bootstrap`;
 const register = `${agents}/register`;
 const heartbeat = `${agents}/heartbeat`;
 
-/** A point of small order, for which anyone can forge signatures. */
+/** A point of small order, for which signatures can be forged. */
 const WEAK_KEY = "00".repeat(32);
 const unproven = { timestamp: 0, signature: "" };
 const listing = { capabilities: ["summarise"] };

@@ -5,7 +5,7 @@ import type { Contract } from "../outcome.ts";
 const path = (agentId: string) => `/api/v1/agents/${agentId}/trust`;
 const level = (trust_level: string) => ({ trust_level });
 
-/** Creates an agent that knows another one from one task. */
+/** Creates an agent that has a record of another agent from one task. */
 async function withTrustRecord(t: TestRelay) {
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 1)];
   const task = await submitAcceptedTask(t, boss, worker);

@@ -2,7 +2,7 @@ import type { Reply } from "../../test-relay.ts";
 import { openX402Fixture, type X402Fixture } from "../../payments/x402-fixture.ts";
 import { withEditedDatabase, type Case, type Contract } from "../outcome.ts";
 
-/** Submits with a payment, on a relay of its own with a running facilitator. */
+/** Runs a case with a payment, on a separate relay with a running facilitator. */
 const paying =
   (run: (scene: X402Fixture, proof: Record<string, string>) => Promise<Reply>): Case =>
   async () => {
@@ -14,7 +14,7 @@ const paying =
     }
   };
 
-/** The refusals of a submission because of its payment. */
+/** The refusals of a submission that its payment causes. */
 export const paymentRefusals = {
   "payment.malformed": paying(({ submit }) => submit({ headers: { "payment-signature": "junk" } })),
   "payment.mismatch": paying(async ({ submit, t, worker }, headers) => {
@@ -45,7 +45,7 @@ export const paymentRefusals = {
   }),
 } as const satisfies Record<string, Case>;
 
-/** Resolves a payment of 2.00 with an unknown outcome `times` times. */
+/** Resolves, `times` times, a payment of 2.00 whose outcome is unknown. */
 const resolving = (outcome: "settled" | "failed", { balance = 0, times = 1 } = {}): Case =>
   withEditedDatabase(
     ({ agentId }) => `

@@ -11,7 +11,7 @@ const ADMIN_PATH = "/api/v1/admin/withdrawals";
 const ask = (t: TestRelay, agentId: string, amount: number): Promise<Reply> =>
   t.asOperator("POST", path(agentId, "withdrawals"), { amount, destination: "IBAN 1" });
 
-/** Ends an existing withdrawal as the operator; any further time must be refused. */
+/** Resolves an existing withdrawal as the operator; every further attempt must be refused. */
 async function resolve(t: TestRelay, verb: "complete" | "fail", times = 1): Promise<Reply> {
   const { body } = await ask(t, (await createBuyer(t, 10)).agentId, 3);
   const end = () =>

@@ -15,7 +15,7 @@ const whenFederated = (run: Case, env: Record<string, string> = {}) =>
 const addPeer = (t: TestRelay, endpoint_url: string) =>
   t.asOperator("POST", `${path}/peers`, { endpoint_url });
 
-/** Adds a relay that answers each step with the given body. */
+/** Adds a relay that answers each step of the handshake with the given body. */
 const addPeerAnswering = (
   reply: (asked: ReceivedRequest, peer: FakePeer, t: TestRelay) => unknown,
   env: Record<string, string> = {},
@@ -34,7 +34,7 @@ const identity = ({ relayId, publicKey }: FakePeer) => ({
   did: "did:key:z",
 });
 
-/** Runs with a settlement that the peer never confirmed and cannot be asked about. */
+/** Runs a case with a settlement that the peer never confirmed and about which it cannot be asked. */
 const withFailedSettlement = (run: (t: TestRelay, settlementId: string) => Promise<Reply>) =>
   whenFederated(
     async (t) => {
@@ -47,7 +47,7 @@ const withFailedSettlement = (run: (t: TestRelay, settlementId: string) => Promi
     { AGENT_FEDERATION_RETRY_SCALE: "0.001" },
   );
 
-/** Advances time until the only settlement has failed and waits for the operator. */
+/** Advances the clock until the only settlement has failed and waits for the operator. */
 export function waitForFailedSettlement(t: TestRelay): Promise<string> {
   return waitUntil(async () => {
     await t.clock.advance(1_000);
@@ -66,7 +66,7 @@ const request =
 const payment = { amount: 1, direction: "received", reference: "wire 1" };
 const reason = { reason: "lost" };
 
-/** The outcomes of a list of a peer. */
+/** The outcomes of reading a list about a peer. */
 const askOfPeer = (list: string) => ({
   200: whenFederated(async (t) => {
     const { relayId } = await createFakePeer(t).completeHandshake();
@@ -237,7 +237,7 @@ async function addPeerWith(t: TestRelay, answer: object): Promise<Reply> {
   return added;
 }
 
-/** Builds the answer to a proposal whose challenge answers another nonce. */
+/** Builds the answer to a proposal, with a challenge that was signed for another nonce. */
 function proposalAnswer(peer: FakePeer) {
   const nonce = "0".repeat(64);
   return { ...peer.selfDescription(), nonce_b: nonce, challenge: peer.signChallenge(nonce) };

@@ -14,7 +14,7 @@ export const federated = {
 };
 const whenFederated = (run: Case, env: Record<string, string> = {}) =>
   withEnv({ ...federated, ...env }, run);
-/** Fills the counter of each relay that sends a task, as many open tasks of it would. */
+/** Sets the counter of each relay that sends a task to its limit, as many open tasks would. */
 const CROWD =
   engine === "sqlite"
     ? `CREATE TRIGGER crowd AFTER INSERT ON task_counters WHEN new.scope LIKE 'by:relay:%' BEGIN
@@ -38,7 +38,7 @@ const twice = async (send: () => Promise<Reply>): Promise<Reply> => {
   return send();
 };
 
-/** Suspends a peer by three missed heartbeats. */
+/** Suspends a peer by letting it miss three heartbeats. */
 export async function suspend(t: TestRelay, { relayId }: FakePeer): Promise<void> {
   for (let missed = 1; missed <= 3; missed += 1) {
     await t.clock.advance(60_000);
@@ -51,7 +51,7 @@ export async function suspend(t: TestRelay, { relayId }: FakePeer): Promise<void
   }
 }
 
-/** Completes a task of the peer by a worker of this relay. */
+/** Completes a task of the peer with a worker of this relay. */
 export async function completeTaskOfPeer(t: TestRelay, peer: FakePeer, status?: "failed") {
   const worker = await t.createWorker(1);
   const body = peer.createForward({ target_agent: worker.agentId, public_key: worker.publicKey });
@@ -87,13 +87,13 @@ interface PeerVersion {
   readonly books?: boolean;
 }
 
-/** Forwards a task of a local agent to a listening peer, whose worker is unknown here. */
+/** Forwards a task of a local agent to a listening peer, whose worker is unknown to this relay. */
 export async function forwardTaskToPeer(
   t: TestRelay,
   price = 1,
   /** Builds the peer's answer to a cancel; without it the peer does not support cancels. */
   onCancel?: (taskId: string) => object | undefined,
-  /** The features that the peer names, and whether it books settlements. */
+  /** The features that the peer states, and whether it books settlements. */
   { features = onCancel && ["cancel"], books = false }: PeerVersion = {},
 ) {
   const worker = t.createUnknownAgent();
@@ -368,7 +368,7 @@ export const federationContract: Contract<
   cancelForwardedTask: {
     200: withPeer(async (t, peer) => {
       const { taskId } = await receiveTaskFrom(t, peer);
-      // A call of the worker's endpoint claims the task until it fails.
+      // The relay's call to the worker's endpoint holds a claim on the task until the call fails.
       const hasFailed = () => t.listLogged("mcp.forward_failed").length > 0;
       await waitUntil(hasFailed, "the call of the endpoint fails");
       return peer.post(CANCEL_PATH, createCancellation(peer, taskId));
@@ -376,7 +376,7 @@ export const federationContract: Contract<
     202: withPeer(async (t, peer) => {
       const { taskId, worker } = await receiveTaskFrom(t, peer);
       const claim = `/agent/${worker.agentId}/task/${taskId}/claim`;
-      // The relay may still be calling the worker's endpoint, which claims the task meanwhile.
+      // The relay may still be calling the worker's endpoint, and holds a claim on the task during the call.
       await waitUntil(async () => (await t.as(worker, "POST", claim)).status === 200);
       return peer.post(CANCEL_PATH, createCancellation(peer, taskId));
     }),
@@ -477,7 +477,7 @@ export const federationContract: Contract<
   },
 };
 
-/** Proposes a peer under another relay's id, with a key of its own. */
+/** Proposes a peer with another relay's id but a key of its own. */
 export function proposePeer(t: TestRelay, relayId: string): Promise<Reply> {
   const peer = createFakePeer(t);
   const body = { ...peer.selfDescription(), relay_id: relayId, nonce_a: "0".repeat(64) };
@@ -485,7 +485,7 @@ export function proposePeer(t: TestRelay, relayId: string): Promise<Reply> {
   return peer.post(`${BASE_PATH}/peer/propose`, body, { ...headers, "X-Relay-Id": relayId });
 }
 
-/** Forwards to a relay that can hold no more tasks. */
+/** Forwards a task to a relay that can hold no more tasks. */
 function withRows(sql: string): Case {
   return withEditedDatabase(
     () => sql,
@@ -498,7 +498,7 @@ function withRows(sql: string): Case {
   );
 }
 
-/** Forwards a task from one peer to another with these features, and returns the other's result. */
+/** Forwards a task from one peer to another that has these features, and returns the result of the second peer. */
 export async function relayTask(
   t: TestRelay,
   originUrl?: string,

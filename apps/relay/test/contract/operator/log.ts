@@ -4,7 +4,7 @@ import type { Contract } from "../outcome.ts";
 
 const ABSENT = "0".repeat(64);
 
-/** Binds a key, which the log has from then on, and returns the hash of its artifact. */
+/** Binds a key, which is then recorded in the log, and returns the hash of its artifact. */
 async function bindKey(t: TestRelay): Promise<string> {
   const { agentId: agent_id, publicKey: public_key } = await t.createAgent();
   const valid_from = t.clock.now();

@@ -16,7 +16,7 @@ const ask =
   (t) =>
     t.asOperator("GET", `/api/v1/admin/${path}`);
 
-/** Asks after a task failed, one was paid and one is open. */
+/** Reads a path as the operator after one task failed and one was paid, while one is open. */
 const askAfterWork =
   (pathOf: (taskId: string) => string): Case =>
   async (t) => {

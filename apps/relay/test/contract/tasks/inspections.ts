@@ -16,26 +16,26 @@ import { createBuyer, submitTask } from "../../market.ts";
 import type { Reply, TestRelay } from "../../test-relay.ts";
 import { withEditedDatabase, type Case, type Contract } from "../outcome.ts";
 
-/** Runs a case on an inspection that has begun, before the operator. */
+/** Runs a case on an inspection that has begun, with the operator as arbiter. */
 const onCase =
   (run: (t: TestRelay, given: Inspected) => Promise<Reply>): Case =>
   async (t) =>
     run(t, await beginCase(t, await createParties(t)));
 
-/** Runs a case on a dispute before the named arbiter. */
+/** Runs a case on a dispute with the named arbiter. */
 const onDispute =
   (run: (t: TestRelay, given: Inspected) => Promise<Reply>): Case =>
   async (t) =>
     run(t, await beginDispute(t, await createParties(t)));
 
-/** Submits to a seller that offers inspections. */
+/** Submits a task to a seller that offers inspections. */
 async function submitWanted(t: TestRelay, boss: TestAgent, acceptance: object): Promise<Reply> {
   const worker = await t.createAgent();
   await putOffer(t, worker);
   return submitTask(t, boss, worker, { acceptance });
 }
 
-/** Builds inspections of an agent that cannot be brought about in a test. */
+/** Builds inspections of an agent that a test cannot produce otherwise. */
 function createRowsSql(count: number, members: string) {
   return ({ agentId }: TestAgent) =>
     Array.from(
@@ -52,7 +52,7 @@ function createRowsSql(count: number, members: string) {
 const REJECTED = "'rejected', 0, 0, 9000000000000, null, null, null";
 const LOST = "'closed', 1, 0, null, 1, 9000000000000, 'submitter'";
 
-/** The refusals of a submission that asks for an inspection. */
+/** The refusals of a submission that requests an inspection. */
 export const acceptanceRefusals = {
   "acceptance.not_offered": async (t: TestRelay) => {
     const worker = await t.createWorker(2);

@@ -14,7 +14,7 @@ import type { Case, Contract } from "../outcome.ts";
 
 const goal = "goal-1";
 
-/** Submits the worker's ledger, changed after it was signed. */
+/** Submits the worker's ledger after changing it; the signature no longer matches. */
 function submitChanged(change: (ledger: SignedLedger, worker: TestAgent) => object): Case {
   return async (t) => {
     const worker = await t.createAgent();
@@ -22,7 +22,7 @@ function submitChanged(change: (ledger: SignedLedger, worker: TestAgent) => obje
   };
 }
 
-/** Reads the ledger of a task whose id is the goal, as the chosen reader. */
+/** Reads, as the given reader, the ledger of a task whose id is the goal. */
 function readLedgerAt(
   path: typeof ledgerPath,
   run: (t: TestRelay, at: string, boss: TestAgent) => Promise<Reply>,

@@ -4,7 +4,7 @@ import { withEditedDatabase, type Case, type Contract } from "../outcome.ts";
 
 const path = (agentId: string, rest: string) => `/api/v1/agents/${agentId}/${rest}`;
 
-/** Calls a path of a new agent as that agent. */
+/** Calls a path of a new agent as this agent. */
 const asOwner =
   (method: string, rest: string, body?: object): Case =>
   async (t) => {
@@ -12,7 +12,7 @@ const asOwner =
     return t.as(agent, method, path(agent.agentId, rest), body);
   };
 
-/** Calls as the same agent, after it has recorded something. */
+/** Calls the path as the same agent after it has recorded an entry. */
 const after =
   (recorded: string, first: object, method: string, rest: string, body?: object): Case =>
   async (t) => {

@@ -33,7 +33,7 @@ async function claimedTask(t: TestRelay) {
   return open;
 }
 
-/** The refusals of every call about a claim. */
+/** The refusals common to all calls about a claim. */
 function claimRefusals(method: "POST" | "DELETE", verb: string) {
   const body = verb === "progress" ? {} : undefined;
   return {
@@ -51,7 +51,7 @@ function claimRefusals(method: "POST" | "DELETE", verb: string) {
 const deliver = (t: TestRelay, by: TestAgent, { path }: Delegation, receipt: object) =>
   t.as(by, "POST", `${path}/result`, receipt);
 
-/** Delivers as the worker; `signed` is changed before it signs, `sent` afterwards. */
+/** Delivers as the worker; `signed` is applied before signing, `sent` afterwards. */
 function deliverChanged(
   signed: Partial<ReceiptBody>,
   sent: (receipt: ExecutionReceipt) => object = (receipt) => receipt,
@@ -62,7 +62,7 @@ function deliverChanged(
   };
 }
 
-/** Submits as the boss to the worker, whose price is 2, with the token that `made` builds. */
+/** Submits a task from the boss to the worker, whose price is 2, with the token that `made` builds. */
 function withDelegationToken(
   made: (t: TestRelay, boss: TestAgent, worker: TestAgent) => unknown,
 ): Case {
@@ -100,7 +100,7 @@ export const tasksContract: Contract<
     "request.invalid": async (t) =>
       submitTask(t, await t.createAgent(), t.createUnknownAgent(), { ttl_ms: 604_800_001 }),
     "task.too_deep": withEditedDatabase(
-      // The deepest task that is accepted.
+      // A task of the maximum accepted depth.
       ({ agentId }) => `INSERT INTO tasks (
           task_id, agent_id, status, prompt, required_capabilities, submitted_at, expires_at,
           attempts, attempt, charge, locked, blamed, events, depth)
