@@ -21,7 +21,7 @@ const PARTS = [
 
 /**
  * Counts the processor instructions of a paid delegation in memory with valgrind (Debian's package `valgrind`),
- * which takes eight minutes. They do not depend on other load, so they show differences that times do not.
+ * which takes eight minutes. The counts ignore other load, so they show differences that times do not.
  * Periodic work counts for more than under load, because under valgrind a relay does about 12 delegations a
  * second.
  */

@@ -9,7 +9,7 @@ import { createLoadAgents, requestJson, type LoadAgents } from "../load.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 import { startMember, type Member } from "./start-cluster.ts";
 
-/** A step that a process follows at once, because it is below a minute, but that is nearly as long as a claim. */
+/** A step that a process follows at once, because it is below a minute, but nearly as long as a claim. */
 const AHEAD_MS = 55_000;
 /** Enough time for the leader to check twice for expired claims. */
 const WATCHED_MS = 12_000;

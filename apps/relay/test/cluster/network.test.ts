@@ -197,7 +197,7 @@ describe.runIf(onlyOn("postgres"))("a network between a leader and its database"
     proxy.delay(100);
     const env = { ...minimalEnv, AGENT_DATABASE_URL: proxy.toUrl(databaseUrl) };
     const silent = startRelay(env, { isExact: true });
-    // The server ends an idle transaction, so wait for the one that has taken the lock.
+    // The server would end an idle transaction, so this waits until the one that took the lock is over.
     const holders = `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
       WHERE locktype = 'advisory' AND granted AND objid = $1 AND datname = current_database()
         AND state = 'idle'`;

@@ -141,7 +141,7 @@ const VERDICTS: { readonly [Verdict in ArgumentsVerdict]: string } = {
   not_json: '✗ Arguments are a JSON object, such as {"amount": 5}.',
 };
 
-/** The arguments that the agent showed, in full, because an omitted part would be approved unseen; a text whose hash differs from the signed one is marked. */
+/** The full arguments that the agent showed, as omitted parts would be approved unseen; marks a wrong hash. */
 function ShownArguments({ text, argsHash }: { text: string; argsHash: string }) {
   const verdict = compareArguments(text, argsHash);
   return (

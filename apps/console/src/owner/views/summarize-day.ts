@@ -1,6 +1,6 @@
 import { sumMoney } from "../../shared/format/show-amount.ts";
 
-/** The members of a posting of the agent's account that the sums of a day need. */
+/** The members of a posting in the agent's account that a day's sums need. */
 export interface DayTransaction {
   readonly type: string;
   readonly amount: number;
