@@ -159,14 +159,14 @@ describe("cards of agents", () => {
     await known.close();
   });
 
-  test("an agent's card leaves the relay's own card in place, which is public too", async () => {
+  test("an agent's card does not replace the relay's own card, which is public too", async () => {
     const card = await new DefaultAgentCardResolver().resolve(t.baseUrl);
     expect(card.supportedInterfaces).toMatchObject([{ url: `${t.baseUrl}/openapi.json` }]);
   });
 });
 
 describe("messages", () => {
-  test("a message becomes a task that is awaited to its end; the signed receipt is an artifact that verifies", async () => {
+  test("a message is answered when its task has ended, with the signed receipt as a verifiable artifact", async () => {
     const client = await clientOf(boss);
     const sending = client.sendMessage(saying("work"));
     await settleEventLoop();
@@ -184,7 +184,7 @@ describe("messages", () => {
     await expectConsistentBooks(t);
   });
 
-  test("a message is answered with the open task after the longest wait of a poll", async () => {
+  test("a message is answered with the open task if that has not ended after the longest wait of a poll", async () => {
     const client = await clientOf(boss);
     const longest = limits.pollWaitSeconds * 1_000;
     const countWaits = () => t.clock.pending().filter((ms) => ms === longest).length;
@@ -197,7 +197,7 @@ describe("messages", () => {
     expect(task.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
   });
 
-  test("a message that is sent again returns its task, and is refused with another text", async () => {
+  test("a message that is sent again returns its task, but is refused if its text is different", async () => {
     const client = await clientOf(boss);
     const [first, again] = [await submitted(client, "work"), await submitted(client, "work")];
     expect(again.id).toBe(first.id);
@@ -207,7 +207,7 @@ describe("messages", () => {
     });
   });
 
-  test("a message becomes one task and is paid for once when it is sent five times at once", async () => {
+  test("a message that is sent five times at once becomes one task and is paid for once", async () => {
     const client = await clientOf(boss);
     const sent = await Promise.allSettled(
       Array.from({ length: 5 }, () => submitted(client, "work")),
@@ -257,7 +257,7 @@ describe("messages", () => {
       expect(await t.getBalance(boss)).toBe(1);
     });
 
-    test("A12: a card read without a token counts for its reader's address", async () => {
+    test("A12: the price on a card that was read without a token counts for the reader's address", async () => {
       await fetch(`${t.baseUrl}${cardPath(worker)}`);
       await putListing(t, worker, 9);
       const answer = await raw("SendMessage", { message: plain });
@@ -274,7 +274,7 @@ describe("messages", () => {
 
     const later = { message: plain, configuration: { returnImmediately: true } };
 
-    test("A12: a card read with a token counts after one read without", async () => {
+    test("A12: a card that was read with a token takes precedence over one that was read without", async () => {
       await readCard();
       await putListing(t, worker, 9);
       await readCard(boss);
@@ -287,7 +287,7 @@ describe("messages", () => {
       });
     });
 
-    test("A12: a card read without a token replaces none read with one, because others share the address", async () => {
+    test("A12: a card read without a token replaces none read with one, because callers may share an address", async () => {
       await readCard(boss);
       await putListing(t, worker, 9);
       await readCard();
@@ -297,7 +297,7 @@ describe("messages", () => {
     });
   });
 
-  test("A12: a card that another agent read counts for that agent alone", async () => {
+  test("A12: a card counts only for the agent that read it", async () => {
     const other = await createBuyer(t, 10);
     await clientOf(other);
     await putListing(t, worker, 9);
@@ -309,7 +309,7 @@ describe("messages", () => {
     [{ max_budget: 8.999999 }],
     [{ [DELEGATION_EXTENSION]: { max_budget: 8 } }],
     [{ max_budget: 8, [DELEGATION_EXTENSION]: { max_budget: 10 } }],
-  ])("A12: the cap %j of the message counts instead of the card", async (metadata) => {
+  ])("A12: the cap %j in the message counts instead of the price on the card", async (metadata) => {
     const client = await clientOf(boss);
     await putListing(t, worker, 9);
     await expect(submitted(client, "work", { metadata })).rejects.toMatchObject({
@@ -319,7 +319,7 @@ describe("messages", () => {
     expect((await submitted(client, "work", enough)).id).toBeTruthy();
   });
 
-  test("A12: the card's price is that of the required capabilities", async () => {
+  test("A12: the price on the card that counts is that of the required capabilities", async () => {
     await putListing(t, worker, { summarise: 1, translate: 5 });
     const client = await clientOf(boss);
     await putListing(t, worker, { summarise: 2, translate: 5 });
@@ -435,7 +435,7 @@ describe("tasks", () => {
     ["denied", TaskState.TASK_STATE_REJECTED],
     ["failed", TaskState.TASK_STATE_FAILED],
   ] as const)(
-    "a task is shown as %s in A2A too, with the receipt that says so",
+    "a task that is %s is shown as such in A2A, with its receipt",
     async (status, state) => {
       const client = await clientOf(boss);
       const { id } = await submitted(client, "work");
@@ -458,7 +458,7 @@ describe("tasks", () => {
     });
   });
 
-  test("a task looks to other agents like one that does not exist", async () => {
+  test("a task of other agents is answered like one that does not exist", async () => {
     const { id } = await submitted(await clientOf(boss), "work");
     const stranger = await clientOf(await t.createAgent());
     const asked = [id, "unknown"].map((taskId) =>
@@ -485,7 +485,7 @@ describe("a call", () => {
     ["about push notifications", "CreateTaskPushNotificationConfig", {}, -32_003],
     ["about a task without its id", "GetTask", {}, -32_602],
   ])(
-    "a call %s is answered with the error that A2A names for it",
+    "a call %s is answered with the error that A2A defines for it",
     async (_, method, headers, code) => {
       expect(await raw(method, {}, headers)).toMatchObject({
         status: 200,
@@ -495,7 +495,7 @@ describe("a call", () => {
   );
 
   test.each(["SendMessage", "SendStreamingMessage", "CancelTask"])(
-    "the method %s requires the scope to submit",
+    "the method %s requires the scope for submitting tasks",
     async (method) => {
       const answer = await t.request("POST", `/a2a/${worker.agentId}`, {
         token: await t.token(boss, ["task:read"]),

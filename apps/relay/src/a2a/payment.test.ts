@@ -30,7 +30,7 @@ test("an unfunded message is answered with the payment terms, and becomes a task
   });
   expect(paid.headers.has("payment-response")).toBe(true);
 
-  // Sent again, it is neither refused as used nor paid a second time.
+  // When it is sent again, it is neither refused as used nor paid a second time.
   expect((await sendMessage(payment)).body).toEqual(paid.body);
   expect([...s.facilitator.settled.keys()]).toHaveLength(1);
 });

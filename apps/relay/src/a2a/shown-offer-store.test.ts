@@ -41,7 +41,7 @@ describe.runIf(onlyOn("postgres"))("A12: the offers that any process showed", ()
 
   const stored = () => runStatement(url, "SELECT reader, forget_at FROM shown_offers");
 
-  test("A12: one process finds what another one showed last, to the token before the address", async () => {
+  test("A12: a process finds the newest offer that any process showed to the token, else to its address", async () => {
     const [a, b] = [await openProcess(), await openProcess()];
     const worker = randomUUID();
     await a.offers.record(by(anonymousCaller), worker, offerAt(1));
@@ -54,7 +54,7 @@ describe.runIf(onlyOn("postgres"))("A12: the offers that any process showed", ()
     expect(await b.offers.latest(by(operatorCaller), randomUUID())).toBeUndefined();
   });
 
-  test("A12: an offer counts for a day, and one that is shown again within a minute is not written", async () => {
+  test("A12: an offer counts for a day, and is not stored again when it is shown again within a minute", async () => {
     const { storage, offers } = await openProcess();
     const reader = by(operatorCaller);
     await offers.record(reader, "worker", offerAt(1));
@@ -74,7 +74,7 @@ describe.runIf(onlyOn("postgres"))("A12: the offers that any process showed", ()
     expect(await stored()).toEqual([]);
   });
 
-  test("A12: a reader of many cards keeps the newest 50, and displaces those of no other reader", async () => {
+  test("A12: a reader of many cards keeps the newest 50 offers and displaces no offer of another reader", async () => {
     const { storage } = await openProcess();
     const offers = (reader: string, count: number, at: number) =>
       runStatement(

@@ -24,7 +24,7 @@ const agent = (agentId: string): AgentCaller => ({
 const by = (caller: Caller, address = "192.0.2.1") => ({ caller, clientIp: () => address });
 
 describe("A12: the offers that cards have shown", () => {
-  test("A12: an offer is remembered for the caller, and for its address while it has no token", () => {
+  test("A12: an offer is stored for the caller, or for its address if it has no token", () => {
     const shown = createShownOffers();
     shown.record(by(agent("x")), "worker", offerAt(1));
     expect(shown.latest(by(agent("x"), "192.0.2.9"), "worker")).toEqual(offerAt(1));
@@ -37,7 +37,7 @@ describe("A12: the offers that cards have shown", () => {
     expect(shown.latest(by(agent("y"), "192.0.2.2"), "worker")).toBeUndefined();
   });
 
-  test("A12: an offer shown to the caller counts before those shown to its address", () => {
+  test("A12: an offer shown to the caller takes precedence over those shown to its address", () => {
     const shown = createShownOffers();
     shown.record(by(anonymousCaller), "worker", offerAt(1));
     shown.record(by(agent("x")), "worker", offerAt(2));
@@ -46,7 +46,7 @@ describe("A12: the offers that cards have shown", () => {
     expect(shown.latest(by(agent("y")), "worker")).toEqual(offerAt(3));
   });
 
-  test("A12: the offers of a caller are bounded, newest cards first, and never drop to none", () => {
+  test("A12: the size of a caller's offers is limited: the oldest are dropped, but never the newest one", () => {
     const shown = createShownOffers();
     const reader = by(agent("x"));
     const large = offerAt(1, "a".repeat(limits.cardReaderCharacters / 5));
@@ -59,7 +59,7 @@ describe("A12: the offers that cards have shown", () => {
     expect(shown.latest(reader, "four")).toEqual(huge);
   });
 
-  test("A12: an offer that is shown again counts as new, for its agent and for its caller", () => {
+  test("A12: an offer that is shown again counts as new among those of its agent and its caller", () => {
     const shown = createShownOffers();
     const reader = by(agent("x"));
     const large = offerAt(1, "a".repeat(limits.cardReaderCharacters / 5));
@@ -75,7 +75,7 @@ describe("A12: the offers that cards have shown", () => {
     expect(shown.latest(by(agent("reader 1")), "worker")).toBeUndefined();
   });
 
-  test("A12: the callers are bounded, and one caller displaces no offer of another", () => {
+  test("A12: the number of callers is limited, and no caller displaces an offer of another", () => {
     const shown = createShownOffers();
     shown.record(by(agent("first")), "worker", offerAt(1));
     for (let i = 0; i < 2_000; i += 1) shown.record(by(agent("busy")), `agent ${i}`, offerAt(1));
