@@ -49,7 +49,7 @@ describe("a frozen relay", () => {
     });
   });
 
-  test("a freeze lets no task expire and extends every open one by its duration", async () => {
+  test("a freeze lets no task expire, and extends the lifetime of every open task by its own duration", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
     const { expires_at } = await getTaskAt(t, task.path);
@@ -72,7 +72,7 @@ describe("a frozen relay", () => {
     expect(await t.getBalance(boss)).toBe(10);
   });
 
-  test("a frozen relay keeps the first freeze and accepts repeated unfreezing", async () => {
+  test("a relay that is frozen twice keeps the first freeze, and may be unfrozen twice", async () => {
     await freeze("first");
     const since = t.clock.now();
     await t.clock.advance(10);
@@ -118,7 +118,7 @@ describe("a frozen relay", () => {
   });
 });
 
-test("G1: damage that is found while an unfreeze is under way keeps the relay frozen", async () => {
+test("G1: damage that is found during an unfreeze keeps the relay frozen", async () => {
   const opened = await openMigrated({ migrations });
   if (!opened.ok) throw new Error(opened.code);
   const freezer = await loadFreezer(opened.storage, { now: () => 1 });

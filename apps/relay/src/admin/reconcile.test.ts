@@ -16,7 +16,7 @@ const reconcile = async (t: TestRelay) =>
   };
 
 describe("the books", () => {
-  test("the books of a new relay are consistent and all at 0", async () => {
+  test("the books of a new relay are consistent, and all their totals are 0", async () => {
     const t = await startTestRelay();
     const { consistent, totals } = await reconcile(t);
     expect([consistent, totals]).toEqual([
@@ -91,7 +91,7 @@ describe("the books", () => {
       moved("world", -5) + moved("held:t", 5),
       ["every hold is that of an open task or withdrawal"],
     ],
-  ])("the books report %s by its check", async (_, sql, failing) => {
+  ])("the books report %s as a failure of the right check", async (_, sql, failing) => {
     const state = await openEditedRelay(() => sql);
     const { consistent, checks } = await reconcile(state.t);
     expect(consistent).toBe(false);

@@ -44,7 +44,7 @@ describe("the probes", () => {
   });
 });
 
-describe("what the relay says of itself", () => {
+describe("the description of the relay", () => {
   test("the relay describes its identity, address, fee and version", async () => {
     const configured = await startTestRelay({
       AGENT_BASE_URL: "https://relay.example/",

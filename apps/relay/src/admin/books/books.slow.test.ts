@@ -131,8 +131,7 @@ const edits: [string, (traded: Trade) => string, [string, string], (traded: Trad
 ];
 
 /**
- * The most CPU time in ms that this thread spent in one turn of the event loop while `work` ran, and how
- * many turns there were. Time by the clock would be that of other processes too.
+ * The most CPU time in ms that this thread spent in one turn of the event loop while `work` ran, and the
  */
 async function watchTurns(work: () => Promise<unknown>) {
   let [longest, turns, done] = [0, 0, false];
@@ -182,7 +181,7 @@ describe("reconciliation", () => {
     });
   });
 
-  test("A7: reconciliation finds no fault in an honest trade and leaves a payment an hour to be decided", async () => {
+  test("A7: reconciliation finds no fault in an honest trade, or in a payment undecided for under an hour", async () => {
     await trade();
     await edit(undecidedSince(t.clock.now() - HOUR_MS + 1));
     expect(failing(await overHttp())).toEqual({});
@@ -221,7 +220,7 @@ describe("reconciliation", () => {
     await t.clock.advance(HOUR_MS);
     const fresh = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${fresh.path}/result`, createReceipt(worker, fresh));
-    // The relay is up: this is a fault that came since the last run.
+    // The relay is running, so this is a fault that arose after the last run.
     const fault = "UPDATE settlements SET fee = fee - 1, net = net + 1 WHERE task_id = ?";
     await editStored(path, fault, [fresh.task_id]);
     expect(await byMetric()).toMatchObject({ [code]: 1 });
@@ -233,7 +232,7 @@ describe("reconciliation", () => {
     expect(await overHttp()).toMatchObject({ consistent: true });
   });
 
-  test("A7: reconciliation finds no fault in many runs under load", async () => {
+  test("A7: reconciliation finds no fault in any of many runs under load", async () => {
     const [boss, worker] = [await createBuyer(t, 10_000), await createSeller(t, 2)];
     const work = async () => {
       const { body } = await submitTask(t, boss, worker);
@@ -253,7 +252,7 @@ describe("reconciliation", () => {
     expect((body["settlements"] as unknown[]).length).toBeGreaterThan(10);
   });
 
-  test("A7: reconciliation never blocks the event loop, and so the writer, for long", async () => {
+  test("A7: reconciliation never blocks the event loop for long, and so never blocks the writer", async () => {
     const rows = isShort ? 4_000 : 20_000;
     await edit(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
       INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)
