@@ -80,7 +80,7 @@ describe("Bootstrap", () => {
     expect(await keyOf(agent)).toBe(agent.publicKey);
   });
 
-  test("KY3 of 100 keys that claim one id concurrently exactly one is bound", async () => {
+  test("KY3 exactly one of 100 keys that claim one id concurrently is bound", async () => {
     const { agentId } = t.createUnknownAgent();
     const rivals = Array.from({ length: 100 }, () => ({ ...t.createUnknownAgent(), agentId }));
     const replies = await Promise.all(rivals.map((rival) => claim(rival)));
@@ -193,7 +193,7 @@ describe("Succession records", () => {
     expect(await keyOf(agent)).toBe(second.next.publicKey);
   });
 
-  test("the relay accepts one of 50 competing succession records signed by the same key", async () => {
+  test("the relay accepts exactly one of 50 competing succession records that the same key signed", async () => {
     const agent = await t.createAgent();
     const rivals = Array.from({ length: 50 }, () => successor(agent));
     const replies = await Promise.all(
@@ -258,7 +258,7 @@ describe("Succession records", () => {
     },
   );
 
-  test("KY2 the relay refuses a return to a former key, by the old record or by a new one", async () => {
+  test("KY2 the relay refuses a succession to a former key, by the old record or by a new one", async () => {
     const agent = await t.createAgent();
     const first = successor(agent, 1_000);
     await claim(first.next, { succession: first.succession });
@@ -294,7 +294,7 @@ describe("Proofs of possession", () => {
     return { proof: { timestamp, signature } };
   };
 
-  test("the relay accepts a valid proof, also up to five minutes off the relay's clock", async () => {
+  test("the relay accepts a valid proof whose time is up to five minutes from the relay's clock", async () => {
     for (const off of [0, -300_000, 300_000]) {
       const agent = t.createUnknownAgent();
       const proof = proofOf(agent, { timestamp: t.clock.now() + off });

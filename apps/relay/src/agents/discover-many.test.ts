@@ -54,7 +54,7 @@ describe("Discovery among more agents than one page scans", () => {
     },
   );
 
-  test("the next page continues after the last scanned agent", async () => {
+  test("the next page continues after the last agent that the page before it scanned", async () => {
     const { cursor } = await page("q=needle");
     expect(Buffer.from(cursor ?? "", "base64url").toString()).toBe(`.|50-${first}`);
   });
@@ -72,7 +72,7 @@ describe("Discovery among more agents than one page scans", () => {
     expect(cursor).not.toBeNull();
   });
 
-  test("a page reads to the end at once when no text is searched", async () => {
+  test("a page reads on to the end when the search contains no text", async () => {
     const after = Buffer.from(`.|50-${idAt(count - 3)}`).toString("base64url");
     expect(await page(`capability=x&cursor=${after}`)).toEqual({
       ids: [idAt(count - 2), last],

@@ -61,7 +61,7 @@ test("D1: the operator cannot bind an id of version 8 to another key either", as
   expect(await register(agent.publicKey)).toMatchObject({ status: 200 });
 });
 
-test("D1: a succession record from the key of the id binds its current key at a new relay", async () => {
+test("D1: a succession record signed by the key of an id binds the id's current key at a new relay", async () => {
   const agent = newcomer();
   const { next, succession } = rotated(agent, t.clock.now() - 1_000);
   expect(await bootstrap(next)).toMatchObject(notOfKey);
@@ -74,7 +74,7 @@ test("D1: a succession record from the key of the id binds its current key at a 
   });
 });
 
-test("D1: a chain of succession records is accepted oldest first and complete", async () => {
+test("D1: a chain of succession records is accepted only if it is complete and oldest first", async () => {
   const agent = newcomer();
   const first = rotated(agent, t.clock.now() - 2_000);
   const second = rotated(first.next, t.clock.now() - 1_000);
@@ -105,7 +105,7 @@ test.each([
   ["an empty list", []],
   ["a list with a text", ["record"]],
   ["more than 100 records", Array.from({ length: 101 }, () => ({}))],
-])("D1: %s is no succession, and the refusal names the field", async (_, succession) => {
+])("D1: %s is refused as a succession, and the refusal names the field", async (_, succession) => {
   const agent = newcomer();
   const refused = await bootstrap(agent, succession);
   expect(refused).toMatchObject({ status: 400, body: { code: "request.invalid" } });
@@ -126,7 +126,7 @@ test("D1: a broken record and a record from the future are refused with 400 and 
   expect(await isKnown(agent)).toBe(false);
 });
 
-test("D1: an id of version 8 that was bound to another key before this version keeps it", async () => {
+test("D1: an id of version 8 that an earlier version bound to another key keeps that key", async () => {
   const id = "00000000-0000-8000-8000-000000000000";
   const edited = await openEditedRelay(({ agentId }) =>
     ["agents", "agent_keys", "devices"]
@@ -144,7 +144,7 @@ test("D1: an id of version 8 that was bound to another key before this version k
   await edited.close();
 });
 
-test("D1: a task that names its target's key reaches no agent with another key", async () => {
+test("D1: a task that names the key of its target does not reach an agent with another key", async () => {
   const [boss, worker] = [await t.createAgent(), await t.createAgent()];
   const submit = (agentId: string, public_key: string) =>
     t.as(boss, "POST", `/agent/${agentId}/task`, { prompt: "work", public_key });

@@ -108,7 +108,7 @@ describe("H22: a key that many ids claim without proof", () => {
     return holder;
   }
 
-  test("H22: a further id claims the key only with proof, which ends the other claims", async () => {
+  test("H22: another id can claim the key only with a proof, which ends all other claims", async () => {
     const holder = await claimOften();
     expect(await bootstrap(holder)).toMatchObject(keyInUse);
     expect(await bootstrapWithProof(t, holder)).toMatchObject({ status: 201 });
@@ -117,7 +117,7 @@ describe("H22: a key that many ids claim without proof", () => {
     expect(body["entries"]).toHaveLength(limits.unprovenBindings);
   });
 
-  test("H24: the operator binds and registers a key of many claims without proof", async () => {
+  test("H24: the operator can bind and register a key with many claims without a proof", async () => {
     const holder = await claimOften();
     const { agentId: agent_id, publicKey: public_key } = holder;
     const endpoint = { endpoint_url: "http://127.0.0.1:1/mcp", capabilities: [] };
@@ -133,7 +133,7 @@ describe("H22: a key that many ids claim without proof", () => {
     expect(await bootstrap(createAgentWithKeyOf(t, holder))).toMatchObject(keyInUse);
   });
 
-  test("H22: a key of many claims is refused as a device's key", async () => {
+  test("H22: a key that many ids claim is refused as a device's key", async () => {
     const holder = await claimOften();
     const owner = await t.createAgent();
     const session = await openPairing(t, owner);
@@ -141,7 +141,7 @@ describe("H22: a key that many ids claim without proof", () => {
     expect(await claimPairing(t, session, t.createUnknownAgent())).toMatchObject({ status: 200 });
   });
 
-  test("H22: an id is rotated to a key of many claims, because its record proves the key", async () => {
+  test("H22: an id may be rotated to a key that many ids claim, because its record proves the key", async () => {
     const holder = await claimOften();
     const agent = await t.createAgent();
     const { succession } = createRotation(t, agent, { to: holder });
@@ -170,7 +170,7 @@ describe("An agent that loses its unproven key to the first proof", () => {
     expect(JSON.stringify(audit.body)).toContain("key.displaced");
   });
 
-  test("D2: a displaced agent is bound again only by a succession record of the lost key", async () => {
+  test("D2: a displaced agent can be bound again only by a succession record that the lost key signed", async () => {
     const { displaced, holder } = await createDisplacedAgent(t);
     const { next, succession } = createRotation(t, displaced);
     const wrong = createRotation(t, { ...displaced, secretKey: t.createUnknownAgent().secretKey });
@@ -184,7 +184,7 @@ describe("An agent that loses its unproven key to the first proof", () => {
     expect(await balance(holder)).toMatchObject({ status: 200 });
   });
 
-  test("D2: an agent loses an unproven key, and its cached token, when a token proves the key elsewhere", async () => {
+  test("D2: an agent loses an unproven key and its cached token when a token proves the key for another id", async () => {
     const [first, second] = [t.createUnknownAgent(), t.createUnknownAgent()];
     const shared = { ...second, secretKey: first.secretKey, publicKey: first.publicKey };
     const ids = [await bootstrap(first), await bootstrap(shared)].map(({ body }) =>
@@ -196,7 +196,7 @@ describe("An agent that loses its unproven key to the first proof", () => {
     expect(await balance({ ...shared, deviceId: other })).toMatchObject({ status: 200 });
   });
 
-  test("D2: a key that was bound to 20 ids without proof ends at all of them", async () => {
+  test("D2: a key that was bound to 20 ids without a proof is taken from all of them", async () => {
     const victim = t.createUnknownAgent();
     const unprovenAgents = Array.from({ length: 20 }, () => createAgentWithKeyOf(t, victim));
     await Promise.all(unprovenAgents.map((unproven) => bootstrap(unproven)));
@@ -207,7 +207,7 @@ describe("An agent that loses its unproven key to the first proof", () => {
   });
 });
 
-test("D2: a receipt takes the key from no other agent before a token proves it", async () => {
+test("D2: a receipt does not take the key from another agent; only a token that proves it does", async () => {
   const unproven = await t.createAgent();
   const worker = createAgentWithKeyOf(t, unproven);
   const { body } = await bootstrap(worker);
@@ -231,7 +231,7 @@ test("D2: exactly one of 50 ids that prove the same key concurrently gets it", a
   expect(replies.filter(({ status }) => status === 409)).toHaveLength(49);
 });
 
-test("D2: a proven key cannot become a device of another agent, nor a device's key another agent", async () => {
+test("D2: a proven key cannot become a device of another agent, and a device's key cannot become another agent", async () => {
   const owner = await t.createAgent();
   const proven = t.createUnknownAgent();
   const session = await openPairing(t, owner);

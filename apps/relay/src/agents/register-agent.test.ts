@@ -113,7 +113,7 @@ describe("Registration", () => {
     await strict.close();
   });
 
-  test("KY8 the relay refuses with 403 to register another agent and registers nothing", async () => {
+  test("KY8 the relay answers 403 to a registration of another agent and registers nothing", async () => {
     const [agent, other] = [await t.createAgent(), await t.createAgent()];
     expect(await register(agent, { agent_id: other.agentId })).toMatchObject({
       status: 403,
@@ -207,7 +207,7 @@ describe("Registration with a key", () => {
     expect((await shown(agent)).body["public_key"]).toBe(publicKey);
   });
 
-  test("a registration has the current key, and another one without a succession record is refused with 409", async () => {
+  test("a registration may name the current key, and gets 409 for another key without a succession record", async () => {
     const agent = await t.createAgent();
     expect(await register(agent, { public_key: t.createUnknownAgent().publicKey })).toMatchObject({
       status: 409,
@@ -244,7 +244,7 @@ describe("Heartbeats", () => {
 });
 
 describe("Deregistration", () => {
-  test("a deregistration removes agent and listing from discovery and leaves key and account", async () => {
+  test("a deregistration removes the agent and its listing from discovery, but not its key and account", async () => {
     const worker = await t.createWorker(2);
     await t.deposit(worker, 5);
     const path = `/api/v1/agents/${worker.agentId}`;

@@ -40,7 +40,7 @@ describe("Revoked tokens", () => {
     expect(await balance(kept)).toMatchObject({ status: 200 });
   });
 
-  test("a token that was never presented or issued can be revoked", async () => {
+  test("a token that was never presented, or never issued, can be revoked", async () => {
     await revoke("later");
     expect(await balance(await tokenNamed("later"))).toMatchObject(refused);
   });
@@ -110,7 +110,7 @@ describe("Single-use operations", () => {
     expect(await balance(token)).toMatchObject({ status: 200 });
   });
 
-  test("the relay accepts one of two concurrent requests with the same token", async () => {
+  test("the relay accepts only one of two concurrent requests with the same token", async () => {
     const token = await tokenNamed("once");
     const both = await Promise.all([revokeOne(token), revokeOne(token)]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
@@ -209,7 +209,7 @@ describe("An agent's devices", () => {
     });
   });
 
-  test("OB2: a device ends itself without any scope, and no other device", async () => {
+  test("OB2: a device needs no scope to end itself, and cannot end another device", async () => {
     const [browser, laptop] = [
       await createPairedDevice(t, agent, ["task:read"]),
       await createPairedDevice(t, agent, ["task:read"]),
@@ -224,7 +224,7 @@ describe("An agent's devices", () => {
     expect(await t.as(laptop, "GET", pathOf(agent, "devices"))).toMatchObject({ status: 200 });
   });
 
-  test("a revocation of a device ends its tokens and sockets, not those of the others", async () => {
+  test("a revocation of a device ends its tokens and sockets, but not those of other devices", async () => {
     const [phone, laptop] = [
       await createPairedDevice(t, agent),
       await createPairedDevice(t, agent),

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-/** Creates workers that say the same of themselves, in the order of their ids. */
+/** Creates workers with the same description, in the order of their ids. */
 async function createLookAlikes(count: number): Promise<TestAgent[]> {
   const workers = await Promise.all(Array.from({ length: count }, () => t.createWorker(1)));
   return workers.toSorted((a, b) => (a.agentId < b.agentId ? -1 : 1));
@@ -55,7 +55,7 @@ async function walk(query: string): Promise<string[][]> {
 const idsOf = (agents: readonly TestAgent[]) => agents.map(({ agentId }) => agentId);
 
 describe("Discovery among many look-alikes", () => {
-  test("E20: agents whose tasks left fees come before 60 free identities with the same texts", async () => {
+  test("E20: agents whose tasks left fees are listed before 60 free identities with the same texts", async () => {
     const workers = await createLookAlikes(61);
     const honest = workers.at(-1)!;
     await work(honest);
@@ -64,7 +64,7 @@ describe("Discovery among many look-alikes", () => {
     }
   });
 
-  test("E20: free identities that match more words of a text come after an agent with fees", async () => {
+  test("E20: free identities that match more words of a text are listed after an agent with fees", async () => {
     const [honest] = await createLookAlikes(1);
     await work(honest!);
     const stuffed = await t.createAgent();
@@ -79,7 +79,7 @@ describe("Discovery among many look-alikes", () => {
   });
 
   test.each(["capability=summarise&limit=5", "q=worker&limit=5", "limit=5"])(
-    "E20: pages of %s show each agent once, by fees, and newcomers on each page",
+    "E20: pages of %s show each agent once, ordered by fees, with newcomers on each page",
     async (query) => {
       const workers = await createLookAlikes(17);
       const paid = workers.slice(8);
@@ -96,7 +96,7 @@ describe("Discovery among many look-alikes", () => {
     },
   );
 
-  test("E20: a page of one shows every agent in turn", async () => {
+  test("E20: pages of one agent show every agent in turn", async () => {
     const workers = await createLookAlikes(4);
     for (const worker of workers.slice(2)) await work(worker);
     const expected = idsOf([...workers.slice(2), ...workers.slice(0, 2)]).map((id) => [id]);
@@ -104,14 +104,14 @@ describe("Discovery among many look-alikes", () => {
       expect(await walk(query)).toEqual(expected);
   });
 
-  test("E20: an agent keeps its place when it registers or lists itself again", async () => {
+  test("E20: an agent keeps its position in discovery when it registers or lists itself again", async () => {
     const [other, honest] = await createLookAlikes(2);
     await work(honest!);
     await setPrice(honest!, 2);
     expect((await page("capability=summarise")).ids).toEqual(idsOf([honest!, other!]));
   });
 
-  test("E20: no cursor that a caller makes up breaks a page", async () => {
+  test("E20: a cursor that a caller invented does not break a page", async () => {
     const workers = await createLookAlikes(3);
     await work(workers[0]!);
     for (const key of ["|", ".|.", "~|~", "///|///", "a", `50|/~/9/`, "|||"]) {

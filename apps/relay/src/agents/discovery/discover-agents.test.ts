@@ -62,7 +62,7 @@ describe("Discovery", () => {
     expect(inspections).toMatchObject({ as_arbiter: { decided: 0, passed: 0 } });
   });
 
-  test("discovery shows an agent without key and listing with the members that it has", async () => {
+  test("discovery shows an agent that has neither key nor listing, with the members that are known", async () => {
     const { agentId: agent_id } = t.createUnknownAgent();
     const body = { agent_id, endpoint_url: "http://127.0.0.1:1/", capabilities: ["a"] };
     await t.asOperator("POST", "/api/v1/agents/register", body);
@@ -108,7 +108,7 @@ describe("Discovery", () => {
     expect(await discover("capability=%25")).toEqual([]);
   });
 
-  test("discovery shows the price of the requested capability, else the highest price of the agent", async () => {
+  test("discovery shows the price of the requested capability, or else the agent's highest price", async () => {
     const agent = await register({}, []);
     const pricing = [
       { capability: "a", unit_cost: 1 },
@@ -225,7 +225,7 @@ describe("Discovery", () => {
 });
 
 describe("Figures of an agent in discovery", () => {
-  test("discovery shows freshness by the last heartbeat, and the promised availability once that is old", async () => {
+  test("discovery rates freshness by the last heartbeat, and shows the promised availability if that is old", async () => {
     const worker = await t.createWorker(1);
     const seen = async () => {
       const [{ freshness, online, availability } = {}] = await discover();
@@ -240,7 +240,7 @@ describe("Figures of an agent in discovery", () => {
     expect(await seen()).toEqual({ freshness: "awake", online: true, availability: 1 });
   });
 
-  test("discovery shows the reader's own trust in an agent, else the level that at least two payers hold", async () => {
+  test("discovery shows the reader's own trust in an agent, or else the level that at least two payers give it", async () => {
     const worker = await t.createWorker(1);
     const [one, two, reader] = [
       await t.createAgent(),

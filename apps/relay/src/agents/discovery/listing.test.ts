@@ -41,7 +41,7 @@ describe("Listings", () => {
     expect((await shown()).body).toEqual(body);
   });
 
-  test("the next listing replaces the whole one under the same id", async () => {
+  test("a new listing replaces the whole earlier one and keeps its id", async () => {
     const first = await list(listing);
     await t.clock.advance(5);
     const next = await list({ capabilities: ["paint"] });

@@ -148,7 +148,7 @@ describe.each(Object.entries<RotationRoute>(rotationRoutes))(
       },
     );
 
-    test("KY10 a key never returns to a former one, by an old record or a new one", async () => {
+    test("KY10 a former key never becomes current again, by an old record or by a new one", async () => {
       const agent = await t.createAgent();
       const first = createRotation(t, agent);
       expect(await changeKey(t, agent, first)).toMatchObject({ status: 200 });
@@ -201,7 +201,7 @@ describe("Public succession", () => {
     expect(walk(gap)).toMatchObject({ ok: false, code: "succession.old_key_mismatch", index: 0 });
   });
 
-  test("the public succession orders keys that changed within one millisecond of the relay", async () => {
+  test("the public succession lists keys in order even if they changed within one millisecond of the relay", async () => {
     let agent = await t.createAgent();
     for (let step = 0; step < 8; step += 1) {
       const rotation = createRotation(t, agent, { timestamp: t.clock.now() + step });
@@ -236,7 +236,7 @@ describe("Rotation", () => {
     expect(again.body).toEqual({ ...changed.body, rotated: false });
   });
 
-  test("the relay refuses to bind a first key, which is left to bootstrap", async () => {
+  test("the relay refuses a rotation that would bind a first key, which only a bootstrap does", async () => {
     const agent = t.createUnknownAgent();
     const rotation = createRotation(t, agent);
     const unknown = await rotationRoutes["rotate-key by the operator"](t, agent, rotation);
@@ -274,7 +274,7 @@ describe("Rotation", () => {
     expect(walk(await historyOf(agent))).toMatchObject({ ok: true });
   });
 
-  test("the relay refuses with 403 to rotate another agent's key, even with a valid record", async () => {
+  test("the relay answers 403 to a rotation of another agent's key, even with a valid record", async () => {
     const [agent, other] = [await t.createAgent(), await t.createAgent()];
     const { succession } = createRotation(t, agent);
     const answer = await t.as(other, "POST", path(agent, "rotate-key"), { succession });

@@ -13,12 +13,12 @@ import { listSpans, listWatches } from "./span-store.ts";
 
 const MINUTE_MS = 60_000;
 const PERIOD = 10;
-/** Of each period the agent is online in the first minutes. */
+/** The agent is online in the first minutes of each period. */
 const ONLINE = 6;
 
 const urlOf = (path: string) => JSON.stringify(new URL(path, import.meta.url));
 
-/** Takes samples as fast as it can, on a clock of its own, and prints the minute of each that is stored. */
+/** Takes samples as fast as it can by its own clock, and prints the minute of each stored sample. */
 const program = `
   import { openStorage } from ${urlOf("../../storage/open-storage.ts")};
   import { migrations } from ${urlOf("../../storage/migrations/index.ts")};
@@ -48,7 +48,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Runs the program from a minute on, kills it after some samples and returns the last minute it printed. */
+/** Runs the program from a given minute, kills it after some samples and returns the last printed minute. */
 async function sampleUntilKilled(first: number, count: number): Promise<number> {
   const args = ["--conditions=agent-source", "--input-type=module", "-e", program];
   const child = spawn(process.execPath, [...args, JSON.stringify([place, first])], {
@@ -62,7 +62,7 @@ async function sampleUntilKilled(first: number, count: number): Promise<number> 
   return last;
 }
 
-test("after kill -9 the spans are those that samples without a kill would have made", async () => {
+test("the spans after kill -9 are the same as if the program had not been killed", async () => {
   let next = 0;
   for (const count of [33, 21, 44]) next = (await sampleUntilKilled(next, count)) + 1;
   const opened = await openStorage({ ...place, migrations });

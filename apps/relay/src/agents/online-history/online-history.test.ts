@@ -67,7 +67,7 @@ describe("the online history of an agent", () => {
     expect((await getHistory(agent)).spans).toEqual([{ from: joined, until: joined + AWAKE_MS }]);
   });
 
-  test("the online history begins a day ago, or when it is asked to, but no longer ago than a week", async () => {
+  test("the online history begins a day ago, or at the requested time, but at most a week ago", async () => {
     t = await startTestRelay();
     const agent = await t.createWorker(1);
     const now = t.clock.now();
@@ -80,7 +80,7 @@ describe("the online history of an agent", () => {
     expect(await t.asOperator("GET", path)).toMatchObject({ status: 400 });
   });
 
-  test("the online history cuts the times at the beginning that was asked for", async () => {
+  test("the online history cuts off a span at the requested beginning", async () => {
     t = await startTestRelay();
     const agent = await t.createWorker(1);
     await t.relay.tick();
@@ -104,7 +104,7 @@ describe("the online history of an agent", () => {
     expect(spans).toEqual(watched);
   });
 
-  test("the online history of an agent that does not come begins when it was known", async () => {
+  test("the online history of an agent that is never online begins when the relay first knew the agent", async () => {
     t = await startTestRelay();
     await t.relay.tick();
     await runMinutes(1);
@@ -138,8 +138,8 @@ describe("the history after a restart", () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test.each([
-    ["a short one goes on", 1, 1],
-    ["a long one leaves a gap", 4, 2],
+    ["the history goes on after a short restart", 1, 1],
+    ["the history has a gap after a long restart", 4, 2],
   ])("%s", async (name, minutesAway, spans) => {
     const env = { AGENT_DB_PATH: join(folder, `${name}.db`) };
     t = await startTestRelay(env);
@@ -160,7 +160,7 @@ describe("the history after a restart", () => {
   });
 });
 
-test("A5: a clock that was wrong for a while leaves no time that has not come", async () => {
+test("A5: a clock that was wrong for a while leaves no time in the future", async () => {
   const jumping = await startJumpingRelay();
   t = jumping;
   const agent = await t.createWorker(1);

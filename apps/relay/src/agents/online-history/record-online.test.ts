@@ -33,7 +33,7 @@ const readTimes = async (agent_id: string) => ({
   watched: inMinutes(await listWatches(storage.read, -1)),
 });
 
-/** One sign a minute: `#` finds the agent, `.` does not, and where a blank is no sample was taken. */
+/** One character a minute: `#` is a sample with the agent, `.` one without it, and a blank is no sample. */
 const patterns: readonly (readonly [pattern: string, spans: Times, watched: Times])[] = [
   ["#", [[0, 0]], [[0, 0]]],
   ["....", [], [[0, 3]]],
@@ -154,7 +154,7 @@ const jumps: readonly (readonly [
   ],
 ];
 
-test.each(jumps)("a clock that goes back %s leaves no time that has not come", async (...row) => {
+test.each(jumps)("a clock that goes back %s leaves no time in the future", async (...row) => {
   const [, samples, spans, watched] = row;
   for (const [minute, sign] of samples) {
     await sample(minute * MINUTE_MS, sign === "#" ? [AGENT] : []);
@@ -190,7 +190,7 @@ describe("whatever the clock does", () => {
     isOnline: fc.boolean(),
   });
 
-  test("spans are in order and apart, within a watch, and end by the newest sample", async () => {
+  test("spans are in order, do not touch, lie within a watch, and end no later than the newest sample", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uuid(), fc.array(step, { maxLength: 40 }), async (agent, steps) => {
         let now = 100 * MINUTE_MS;
@@ -220,7 +220,7 @@ describe("whatever the clock does", () => {
 describe("the rows of an agent", () => {
   const WEEK_MS = limits.onlineHistoryMs;
 
-  test("the rows of an agent that comes and goes are bounded by the time for which they are kept", async () => {
+  test("the number of rows of an agent that comes and goes is limited by the time for which they are kept", async () => {
     const minutes = 1_440;
     for (let minute = 0; minute < minutes; minute += 1) {
       await sample(minute * MINUTE_MS, minute % 3 === 0 ? [AGENT] : []);
@@ -230,7 +230,7 @@ describe("the rows of an agent", () => {
     expect(minutes / 3).toBeLessThan((minutes * MINUTE_MS) / MAX_MISS_MS);
   });
 
-  test("the rows of an agent are deleted a week after their end, and those of an open span when it is over", async () => {
+  test("the rows of an agent are deleted a week after their end, but not before an open span has ended", async () => {
     const sampleAndPurge = async (now: number, online: readonly string[]) => {
       await sample(now, online);
       await purgeOnlineHistory({ storage, runtime: { now: () => now } });

@@ -9,7 +9,7 @@ test.each([
   [50_000, "45-id"],
   [99_999, "45-id"],
   [Number.MAX_SAFE_INTEGER, "34-id"],
-])("E20: the place of an agent that left %i of fees is %s", (fees, expected) => {
+])("E20: an agent that left fees of %i micro-units has the place %s", (fees, expected) => {
   expect(toPlace("id", fees)).toBe(expected);
   expect(expected < NEWCOMERS).toBe(fees > 0);
 });
@@ -29,7 +29,7 @@ test.each([
   [4, 3, 1],
   [1, 0, 1],
 ])(
-  "E20: a page of %i with %i agents with fees has places for %i newcomers",
+  "E20: a page of %i agents, with %i that left fees, has room for %i newcomers",
   (limit, paid, expected) => {
     expect(countNewcomerPlaces(limit, paid)).toBe(expected);
   },
