@@ -56,7 +56,7 @@ describe("approvals", () => {
     expect(await voteOn(t, approval, bob)).toMatchObject(refusal(409, "approval.resolved"));
   });
 
-  test("an approval is ended by one denial, even after other approvers approved", async () => {
+  test("one denial ends an approval, even after other approvers have approved", async () => {
     const approval = await requestApproval(t, agent, [ann, bob, cid], 2);
     await voteOn(t, approval, ann);
     expect((await voteOn(t, approval, bob, "deny")).body).toMatchObject({ status: "denied" });
@@ -66,7 +66,7 @@ describe("approvals", () => {
     );
   });
 
-  test("an approval counts no vote twice, not even two at once", async () => {
+  test("an approval counts no vote twice, not even when it is sent twice at once", async () => {
     const approval = await requestApproval(t, agent, [ann, bob], 2);
     const both = await Promise.all([voteOn(t, approval, ann), voteOn(t, approval, ann)]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
@@ -112,7 +112,7 @@ describe("requests for approvals", () => {
       ...body,
     });
 
-  test("a request for an approval returns the existing approval under its id, in any order of approvers", async () => {
+  test("a request under a used id returns the existing approval, whatever the order of its approvers", async () => {
     const wanted = { approval_id: "a-1", quorum_approvers: [ann.agentId, bob.agentId] };
     const first = await request(wanted);
     expect(first.status).toBe(201);
@@ -122,7 +122,7 @@ describe("requests for approvals", () => {
     expect(again).toMatchObject({ status: 200, body: { status: "approved" } });
   });
 
-  test("a request for an approval does not change under its id, and another agent's ids are separate", async () => {
+  test("a request for an approval cannot be changed under its id, and each agent has ids of its own", async () => {
     await request({ approval_id: "a-1" });
     const changed = await request({ approval_id: "a-1", args_hash: "cd".repeat(32) });
     expect(changed).toMatchObject(refusal(409, "approval.id_taken"));
@@ -187,11 +187,11 @@ describe("the arguments of a call", () => {
   });
 
   test.each([
-    ["of another hash", { to: "eve", amount: 5 }, undefined],
-    ["that are a list", ["ann"], undefined],
-    ["that are too long", { text: "x".repeat(16_384) }, { text: "x".repeat(16_384) }],
-    ["without a canonical form", { text: "\ud800" }, undefined],
-  ])("the arguments of a call are refused %s", async (_, given, of) => {
+    ["have another hash", { to: "eve", amount: 5 }, undefined],
+    ["are a list", ["ann"], undefined],
+    ["are too long", { text: "x".repeat(16_384) }, { text: "x".repeat(16_384) }],
+    ["have no canonical form", { text: "\ud800" }, undefined],
+  ])("the arguments of a call are refused if they %s", async (_, given, of) => {
     const reply = await asked(given, (of ?? args) as typeof args);
     expect(reply).toMatchObject(refusal(400, "request.invalid"));
     expect(reply.body["issues"]).toContainEqual(expect.objectContaining({ path: "arguments" }));
@@ -238,7 +238,7 @@ describe("votes", () => {
     expect(await voteOn(t, approval, ann)).toMatchObject({ body: { status: "approved" } });
   });
 
-  test("D3: a vote of the first form by a stranger's key is refused as invalid", async () => {
+  test("D3: a vote of the first form that a stranger's key signed is refused as invalid", async () => {
     const approval = await requestApproval(t, agent, [ann]);
     const vote = { approver_id: ann.agentId, decision: "approve" as const };
     const { signature } = signJson(buildLegacyApprovalVote(approval, vote), bob.secretKey);
@@ -246,7 +246,7 @@ describe("votes", () => {
     expect(await t.as(ann, "POST", path, { ...vote, signature })).toMatchObject(invalid);
   });
 
-  test("a vote counts only from one of the approvers, in its own name", async () => {
+  test("a vote counts only if one of the approvers casts it in its own name", async () => {
     const approval = await requestApproval(t, agent, [ann]);
     const notOne = refusal(403, "approval.not_approver");
     expect(await voteOn(t, approval, bob)).toMatchObject(notOne);
@@ -275,7 +275,7 @@ describe("votes", () => {
     });
   });
 
-  test("OB4: a vote by the key of a device counts if its owner granted that scope by name, until its end", async () => {
+  test("OB4: a device's vote counts if its owner granted that scope by name, until the device is revoked", async () => {
     const browser = await createPairedDevice(t, ann, ["task:read", "approvals:vote"]);
     const first = await requestApproval(t, agent, [ann]);
     expect(await voteOn(t, first, browser)).toMatchObject({ body: { status: "approved" } });
@@ -338,7 +338,7 @@ describe("votes", () => {
     }
   });
 
-  test("a vote of a former key does not count", async () => {
+  test("a vote that a former key signed does not count", async () => {
     const approval = await requestApproval(t, agent, [ann]);
     const { next, succession } = createRotation(t, ann);
     const path = `/api/v1/agents/${ann.agentId}/rotate-key`;
@@ -356,7 +356,7 @@ describe("votes", () => {
   });
 });
 
-test("approvals are listed newest first, by state and page, for their agent and their approvers", async () => {
+test("approvals are listed newest first, by state and page by page, for their agent and their approvers", async () => {
   const first = await requestApproval(t, agent, [ann]);
   await t.clock.advance(1);
   const second = await requestApproval(t, agent, [ann, bob]);

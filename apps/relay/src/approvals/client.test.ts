@@ -41,7 +41,7 @@ const call = { toolName: "pay", argsHash: ARGS_HASH };
 const redeem = (change: Partial<typeof call> = {}) =>
   redeemApproval(clientOf(agent), { agentId: agent.agentId, ...call, ...change });
 
-test("a call is made once for each approval, with the clients alone", async () => {
+test("a call is made once for each approval when both sides use only the published clients", async () => {
   const none = { ok: false, code: "approval.not_found" };
   expect(await redeem()).toMatchObject(none);
   await approved();
@@ -56,7 +56,7 @@ test("a call is made once for each approval, with the clients alone", async () =
   expect(await redeem()).toMatchObject(none);
 });
 
-test("D3: with a named quorum only votes under its keys count, and no other approval is used up", async () => {
+test("D3: only votes under the keys of a named quorum count for it, and no other approval is used up", async () => {
   await approved();
   const relay = await getRelayDid(t);
   const quorumOf = ({ agentId: agent_id }: TestAgent, public_key: string) => ({

@@ -38,7 +38,7 @@ async function listRequesters(approver: TestAgent, query = ""): Promise<string[]
 }
 
 describe("many requests for approvals", () => {
-  test("many requests of one agent are refused at one approver, and not at others or from others", async () => {
+  test("too many requests of one agent to one approver are refused, but not those to or from others", async () => {
     await requestManyApprovals(t, stranger, [ann]);
     const full = { status: 429, body: { code: "approval.too_many" } };
     expect(await ask(stranger, [ann])).toMatchObject(full);
@@ -47,7 +47,7 @@ describe("many requests for approvals", () => {
     expect(await ask(bob, [ann])).toMatchObject({ status: 201 });
   });
 
-  test("many requests of one agent make room when one is decided, and after an hour", async () => {
+  test("an agent with many requests may send another one after a decision or after an hour", async () => {
     const first = await requestApproval(t, stranger, [ann]);
     await requestManyApprovals(t, stranger, [ann], limits.pendingApprovals - 1);
     const { approval_id } = first;
@@ -60,7 +60,7 @@ describe("many requests for approvals", () => {
   });
 });
 
-test("a request that another approver decided makes room at one whose vote it needed no more", async () => {
+test("a request that one approver decided no longer counts as waiting for another approver", async () => {
   await requestManyApprovals(t, stranger, [ann, bob], limits.pendingApprovals - 1);
   const last = await requestApproval(t, stranger, [ann, bob], 1);
   expect(await ask(stranger, [ann])).toMatchObject({ status: 429 });
@@ -70,7 +70,7 @@ test("a request that another approver decided makes room at one whose vote it ne
 });
 
 describe("the requests of agents that an approver knows", () => {
-  test("the requests of agents that an approver knows are listed apart from those of strangers", async () => {
+  test("the requests of agents that an approver knows are listed separately from those of strangers", async () => {
     const approved = await t.createAgent();
     await voteOn(t, await requestApproval(t, approved, [ann]), ann);
     const worker = await createSeller(t, 1);
@@ -93,7 +93,7 @@ describe("the requests of agents that an approver knows", () => {
     expect(await listRequesters(bob, "&requester=unknown")).toHaveLength(4);
   });
 
-  test("the many requests of strangers leave room for another stranger's, the newest of each", async () => {
+  test("many requests of strangers leave room for another stranger, because only the newest of each is listed", async () => {
     const honest = await t.createAgent();
     const first = await requestApproval(t, honest, [ann]);
     await t.clock.advance(1);
@@ -123,7 +123,7 @@ describe("the requests of agents that an approver knows", () => {
     expect(await listRequesters(ann, "&requester=unknown")).toEqual(strangers);
   });
 
-  test("H21: the newer requests of free identities come after those of strangers whose tasks left fees", async () => {
+  test("H21: newer requests of free identities are listed after those of strangers whose tasks left fees", async () => {
     const payer = await createBuyer(t, 100);
     const seller = await createSeller(t, 1);
     const [cheap, dear] = [await createSeller(t, 0.01), await createSeller(t, 10)];
@@ -156,7 +156,7 @@ describe("the requests of agents that an approver knows", () => {
     expect(seen).toEqual(expected);
   });
 
-  test("H21: the requests of strangers are ordered by powers of ten of their fees, and show no sum", async () => {
+  test("H21: the requests of strangers are ordered by powers of ten of their fees, which are not shown", async () => {
     const payer = await createBuyer(t, 100);
     const [more, less] = [await createSeller(t, 1.9), await createSeller(t, 1)];
     for (const worker of [more, less]) {

@@ -21,7 +21,7 @@ function explain({ text, names }: CompiledText<never>): string[] {
 }
 
 test.runIf(onlyOn("sqlite"))(
-  "the requests that wait are counted from the places of the named approvers in an index",
+  "waiting requests are counted by looking up only the named approvers in an index",
   () => {
     expect(explain(pendingByApprover)).toEqual([
       "SEARCH vote USING COVERING INDEX votes_waiting (approver_id=? AND agent_id=? AND sequence>?)",
@@ -30,7 +30,7 @@ test.runIf(onlyOn("sqlite"))(
 );
 
 test.runIf(onlyOn("sqlite"))(
-  "the calls that wait are listed from the place of each requester in an index",
+  "waiting calls are listed by looking up each requester in an index",
   () => {
     expect(explain(waitingByRequester)).toEqual([
       "SEARCH vote USING COVERING INDEX votes_waiting (approver_id=?)",
