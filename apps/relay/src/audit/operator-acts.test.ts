@@ -103,7 +103,7 @@ describe("what the operator does", () => {
     expect(await t.getBalance(agent)).toBe(0);
   });
 
-  test("OP8: what the operator does with an agent's money in its place is recorded, without texts", async () => {
+  test("OP8: what the operator does with an agent's money on its behalf is recorded without texts", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const body = { prompt: "the secret plan", submitted_by: boss.agentId };
     const made = await t.asOperator("POST", `/agent/${worker.agentId}/task`, body);
@@ -125,7 +125,7 @@ describe("what the operator does", () => {
     expect(await listActs("&action=submitTask")).toHaveLength(1);
   });
 
-  test("OP8: an act that fails by a fault of the relay has an answer in the audit", async () => {
+  test("OP8: an act that fails because of a fault in the relay is recorded with its answer", async () => {
     const opened = await openMigrated({ path: ":memory:", migrations });
     if (!opened.ok) throw new Error(opened.detail);
     const { storage } = opened;
@@ -140,7 +140,7 @@ describe("what the operator does", () => {
     await storage.close();
   });
 
-  test("OP9: showing a task's texts is recorded, and its lists show none", async () => {
+  test("OP9: each reading of a task's texts is recorded, and lists of tasks contain no texts", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const prompt = "the secret plan";
     const task = await submitAcceptedTask(t, boss, worker, { prompt });
@@ -155,7 +155,7 @@ describe("what the operator does", () => {
     expect(shown?.detail).toContain(task.task_id);
   });
 
-  test("OP9: a console session leaves its name, also where it only reads texts", async () => {
+  test("OP9: acts of a console session are recorded under its name, even if it only reads texts", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
     const { token, sessionId } = await openConsole(t);
