@@ -9,10 +9,10 @@ import type { Storage } from "../storage/storage.ts";
 
 vi.setConfig({ testTimeout: 600_000 });
 
-/** As many as take seconds on the engine of the run; `pnpm money-model` runs any number. */
+/** As many as take a few seconds on the engine of the run; `pnpm money-model` runs any number. */
 const OPERATIONS = onlyOn("sqlite") || isWholeRun ? 20_000 : 1_500;
 
-/** The outcomes of all rules. The model would prove less than it says if one were not met. */
+/** The outcomes of all rules. The model would prove less than it claims if one of them did not occur. */
 const OUTCOMES = [
   "account.overdrawn",
   "budget.insufficient",
@@ -32,7 +32,7 @@ async function open(
   return opened.storage;
 }
 
-test("the rows of an engine are those of plain numbers after any movements at once", async () => {
+test("the rows of a database engine match a model of plain numbers after any concurrent movements", async () => {
   const storage = await open(openMigrated);
   const { outcomes } = await runMoneyModel([storage], { seed: 16, operations: OPERATIONS });
   await storage.close();
@@ -40,7 +40,7 @@ test("the rows of an engine are those of plain numbers after any movements at on
 });
 
 test.runIf(onlyOn("postgres"))(
-  "the rows of a database are those of plain numbers after movements at two processes at once",
+  "the rows of a database match a model of plain numbers after concurrent movements at two processes",
   async () => {
     const shared = systemRuntime;
     const first = await open(openMigrated, { shared });

@@ -48,7 +48,7 @@ const balances = async () => [await t.getBalance(boss), await t.getBalance(worke
 
 describe("Payment of a completed receipt by its signed ledger", () => {
   test.each([
-    // completed, failed -> outcome, paid, boss has, worker has
+    // completed steps, failed steps, outcome, amount paid, balance of the boss, balance of the worker
     [2, 0, "completed", 2, 8, 1.9],
     [1, 1, "partial", 1, 9, 0.95],
     [1, 2, "partial", 0.67, 9.33, 0.6365],
@@ -56,7 +56,7 @@ describe("Payment of a completed receipt by its signed ledger", () => {
     [0, 2, "refunded", 0, 10, 0],
     [0, 0, "completed", 2, 8, 1.9],
   ] as const)(
-    "MN10 %i completed and %i failed steps end %s and pay %d of a price of 2",
+    "MN10 %i completed and %i failed steps end as %s and pay %d of a price of 2",
     async (completed, failed, status, amount_settled, bossHas, workerHas) => {
       const { content_hash } = await account(steps(completed, failed));
       expect(await deliver()).toMatchObject({ status, amount_settled, ledger_hash: content_hash });

@@ -6,7 +6,7 @@ import { migrations } from "../storage/migrations/index.ts";
 import { settlementsByAgent } from "./store.ts";
 
 test.runIf(onlyOn("sqlite"))(
-  "G2: a page of settlements is read from its place in two indexes, and no history is sorted for it",
+  "G2: a page of settlements is looked up in two indexes, and no whole history is sorted for it",
   () => {
     const memory = new Sqlite(":memory:");
     migrate(memory, migrations);
@@ -20,7 +20,7 @@ test.runIf(onlyOn("sqlite"))(
       "SEARCH settlements USING INDEX settlements_by_payer (payer_id=? AND settlement_id<?)",
       "SEARCH settlements USING INDEX settlements_by_payee (payee_id=? AND settlement_id<?)",
     ]);
-    // At most two pages are sorted.
+    // At most two pages of rows are sorted.
     expect(steps.filter((step) => step.includes("MULTI-INDEX"))).toEqual([]);
   },
 );

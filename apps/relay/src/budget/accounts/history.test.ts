@@ -136,7 +136,7 @@ describe("An account's history", () => {
     expect(body["transactions"]).toEqual(rows.slice(0, 50));
   });
 
-  test("a history continues after the last page, even when new rows were added", async () => {
+  test("the next page of a history continues after the last one, even if new rows were added", async () => {
     for (let i = 1; i <= 4; i += 1) await t.deposit(boss, i);
     const first = await of(boss.agentId, "transactions?limit=2");
     await t.deposit(boss, 100);

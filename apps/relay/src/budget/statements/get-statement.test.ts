@@ -35,7 +35,7 @@ describe("Statements", () => {
     });
   });
 
-  test("a statement adds up from the opening balance over its rows, oldest first, to the closing balance", async () => {
+  test("a statement adds its rows, oldest first, to the opening balance and ends at the closing balance", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     await t.clock.advance(1_000);
     const from = t.clock.now();
@@ -73,7 +73,7 @@ describe("Statements", () => {
     });
   });
 
-  test("A10: a statement closes at the balance after the clock went back, and its times never decrease", async () => {
+  test("A10: a statement ends at the balance after the clock went back, and its times never decrease", async () => {
     const jumping = await startJumpingRelay();
     const agent = await createBuyer(jumping, 1);
     jumping.setAhead(-3 * DAY_MS);
@@ -84,7 +84,7 @@ describe("Statements", () => {
     expect([closing_balance, await jumping.getBalance(agent)]).toEqual([31, 31]);
     const [first, second] = transactions.map(({ created_at }) => created_at);
     expect(second).toBe(first);
-    // A period by times finds both, because the search relies on their order.
+    // A search by time finds both, because it relies on their order.
     const { body: period } = await jumping.asOperator("GET", of(agent, `?from=${first}`));
     expect(period).toMatchObject({ opening_balance: 0, closing_balance: 31 });
     // Another account's times do not depend on it.
@@ -95,7 +95,7 @@ describe("Statements", () => {
     await jumping.close();
   });
 
-  test("A10: a statement without `to` contains movements of the current millisecond", async () => {
+  test("A10: a statement without `to` contains the movements of the current millisecond", async () => {
     const agent = await createBuyer(t, 7);
     expect(await statement(agent)).toMatchObject({ closing_balance: 7, to: t.clock.now() });
     expect(await statement(agent, `?to=${t.clock.now()}`)).toMatchObject({ closing_balance: 0 });
@@ -127,7 +127,7 @@ describe("Statements", () => {
     );
   });
 
-  test("a statement has comma-separated values in which no foreign text runs as a formula", async () => {
+  test("a statement may be comma-separated values, in which no text of others can run as a formula", async () => {
     const agent = await t.createAgent();
     const deposit = { amount: 0.000001, reference: 'r "1", x', description: "=HYPERLINK(1)" };
     await t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, deposit);
@@ -149,7 +149,7 @@ describe("Statements", () => {
   });
 
   test.each(["\n=1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201"])(
-    "H15: a statement prefixes the text %j, which a spreadsheet may run",
+    "H15: a statement puts a prefix before the text %j, which a spreadsheet may run",
     async (description) => {
       const agent = await t.createAgent();
       const deposit = { amount: 1, description };
@@ -159,7 +159,7 @@ describe("Statements", () => {
     },
   );
 
-  test("H15: a statement leaves a text alone that has such a sign elsewhere", async () => {
+  test("H15: a statement does not change a text that has such a character elsewhere", async () => {
     const agent = await t.createAgent();
     const deposit = { amount: 1, description: "a = b\n\uff1d" };
     await t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, deposit);

@@ -37,7 +37,7 @@ describe.runIf(onlyOn("postgres"))("deposits beside another program", () => {
           return work(tx);
         }, isolation),
     };
-    // As requests get it.
+    // The same storage that requests get.
     ({ storage } = await loadFreezer(counted, runtime));
     const loaded = await loadRelayIdentity(storage, runtime, undefined);
     if (!loaded.ok) throw new Error(loaded.detail);
@@ -67,7 +67,7 @@ describe.runIf(onlyOn("postgres"))("deposits beside another program", () => {
   const moveWorld = `UPDATE accounts SET balance = balance - 5000000, sequence = sequence + 1
     WHERE account = 'world'`;
 
-  test("a deposit waits for another program that moves the account, reads what it wrote and runs once", async () => {
+  test("a deposit waits for another program that changes the account, reads what it wrote and runs once", async () => {
     await pay(1);
     runs = 0;
     await other.query("BEGIN");
@@ -80,7 +80,7 @@ describe.runIf(onlyOn("postgres"))("deposits beside another program", () => {
     expect(await balanceOf("world")).toBe(-8_000_000);
   });
 
-  test("a deposit runs again when it opened the account first, and loses nothing", async () => {
+  test("a deposit that opens an account while another program does so runs again and loses nothing", async () => {
     await other.query("BEGIN");
     await other.query(
       `INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)
@@ -121,7 +121,7 @@ describe.runIf(onlyOn("postgres"))("deposits beside another program", () => {
     },
   );
 
-  test("two of one reference credit once, whichever commits first", async () => {
+  test("two deposits with one reference credit once, whichever commits first", async () => {
     await other.query("BEGIN");
     await other.query("INSERT INTO deposit_references VALUES ($1, 'once')", [agentId]);
     const body = { amount: 2, currency: "USD" as const, reference: "once" };

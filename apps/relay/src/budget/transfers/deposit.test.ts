@@ -96,16 +96,19 @@ describe("Amounts of deposits", () => {
     ["0.0000001"],
     ["0.30000000000000004"],
     ["1.0000001"],
-  ])("MN1, MN2 the relay refuses an amount of %s with 400 and has no effect", async (text) => {
-    const raw = `{"amount":${text},"reference":"r"}`;
-    expect(await t.request("POST", path(), { token: OPERATOR_TOKEN, raw })).toMatchObject({
-      status: 400,
-    });
-    expect(await account()).toMatchObject({ balance: 0, transactions: [] });
-    expect(await deposit({ amount: 1, reference: "r" })).toMatchObject({
-      body: { idempotent: false },
-    });
-  });
+  ])(
+    "MN1, MN2 the relay answers 400 to a deposit with an amount of %s and credits nothing",
+    async (text) => {
+      const raw = `{"amount":${text},"reference":"r"}`;
+      expect(await t.request("POST", path(), { token: OPERATOR_TOKEN, raw })).toMatchObject({
+        status: 400,
+      });
+      expect(await account()).toMatchObject({ balance: 0, transactions: [] });
+      expect(await deposit({ amount: 1, reference: "r" })).toMatchObject({
+        body: { idempotent: false },
+      });
+    },
+  );
 
   test("MN1, MN2 the relay refuses a deposit without an amount with 400", async () => {
     expect(await deposit({})).toMatchObject({ status: 400, body: { code: "request.invalid" } });
@@ -149,7 +152,7 @@ describe("Amounts of deposits", () => {
     await expectConsistentBooks(t, { deposits: 9e9, balances: 9e9 });
   });
 
-  test("MN1 the relay refuses a deposit with which the sum of all deposits is no safe integer any more", async () => {
+  test("MN1 the relay refuses a deposit that would make the sum of all deposits larger than a safe integer", async () => {
     for (let i = 0; i < 9; i += 1) await deposit({ amount: 1e9 });
     const other = await t.createAgent();
     expect(await deposit({ amount: 7e6 }, other)).toMatchObject({ status: 200 });
@@ -180,7 +183,7 @@ describe("References of deposits", () => {
     });
   });
 
-  test("MN3 the relay credits a reference once that is sent 50 times concurrently", async () => {
+  test("MN3 the relay credits a reference that is sent 50 times concurrently only once", async () => {
     const replies = await Promise.all(
       Array.from({ length: 50 }, () => deposit({ amount: 1, reference: "r" })),
     );
@@ -220,12 +223,15 @@ describe("References of deposits", () => {
     ["invoice 17\n"],
     ["re\u0301gie"],
     ["  "],
-  ])("MN3 the relay refuses the reference %j, which looks like another key", async (reference) => {
-    await deposit({ amount: 1, reference: reference.trim().normalize() || "invoice 17" });
-    const { status, body } = await deposit({ amount: 1, reference });
-    expect([status, body["issues"]]).toMatchObject([400, [{ path: "reference" }]]);
-    expect((await account())["balance"]).toBe(1);
-  });
+  ])(
+    "MN3 the relay refuses the reference %j, which looks like another reference",
+    async (reference) => {
+      await deposit({ amount: 1, reference: reference.trim().normalize() || "invoice 17" });
+      const { status, body } = await deposit({ amount: 1, reference });
+      expect([status, body["issues"]]).toMatchObject([400, [{ path: "reference" }]]);
+      expect((await account())["balance"]).toBe(1);
+    },
+  );
 
   test("MN16 the relay stores a reference and a description as plain text", async () => {
     const text = "'; DROP TABLE accounts; -- \u0000\n\u{1f600}";

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 async function withdraw({ agentId }: TestAgent, amount: number): Promise<string> {
-  // Ids of one millisecond have no order.
+  // Ids that were created in one millisecond are in no order.
   await t.clock.advance(1);
   const path = `/api/v1/agents/${agentId}/withdrawals`;
   const { status, body } = await t.asOperator("POST", path, { amount, destination: "IBAN 1" });
@@ -51,7 +51,7 @@ describe("The largest withdrawals", () => {
     expect(idsOf(largest).toSorted()).toEqual([honest, ...flood].toSorted());
   });
 
-  test("the largest withdrawals are those of one state, pending without one", async () => {
+  test("the largest withdrawals are those in the requested state, or the pending ones if none is requested", async () => {
     const agent = await createBuyer(t, 100);
     const [small, large, paid] = [
       await withdraw(agent, 1),

@@ -77,7 +77,7 @@ describe("Withdrawals", () => {
     await expectConsistentBooks(t, { withdrawals: 0, balances: 10, holds: 0 });
   });
 
-  test("a failed withdrawal returns its money into an account that meanwhile reached its limit", async () => {
+  test("a failed withdrawal returns its money even if the account has reached its limit meanwhile", async () => {
     const agent = await createBuyer(t, 1e9);
     const id = idOf(await ask(agent, 1e9));
     for (let i = 0; i < 8; i += 1) await t.deposit(agent, 1e9);
@@ -88,7 +88,7 @@ describe("Withdrawals", () => {
   });
 
   test.each(["complete", "fail"] as const)(
-    "the relay refuses to resolve a withdrawal again after the decision to %s it",
+    "the relay refuses to resolve a withdrawal again after the operator chose to %s it",
     async (first) => {
       const agent = await createBuyer(t, 10);
       const id = idOf(await ask(agent, 3));
