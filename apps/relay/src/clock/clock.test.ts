@@ -61,10 +61,10 @@ async function createKeyedSubmission() {
 }
 
 describe("a wall clock that jumps three days ahead and back", () => {
-  test("A5: the same bytes do not withdraw twice after the clock was ahead for 1.5 s", async () => {
+  test("A5: a request that is sent again does not withdraw twice after the clock was ahead for 1.5 s", async () => {
     t = await startJumpingRelay();
     const boss = await createBuyer(t, 10);
-    // The job that forgets spent tokens comes due while the clock is ahead.
+    // The job that deletes used tokens is due while the clock is ahead.
     await t.advance(59_000);
     const token = await t.token(boss);
     const path = `/api/v1/agents/${boss.agentId}/withdrawals`;
@@ -80,7 +80,7 @@ describe("a wall clock that jumps three days ahead and back", () => {
     await expectConsistentBooks(t, { holds: 3 });
   });
 
-  // The job that forgets spent tokens comes due in each of them.
+  // The job that deletes used tokens is due in each of these cases.
   test.each<[string, () => Promise<void>]>([
     [
       "a step back of 59 s after the token had ended",
@@ -102,7 +102,7 @@ describe("a wall clock that jumps three days ahead and back", () => {
         await accept();
       },
     ],
-  ])("A5: the same bytes do not withdraw twice after %s", async (_, step) => {
+  ])("A5: a request that is sent again does not withdraw twice after %s", async (_, step) => {
     t = await startJumpingRelay();
     const boss = await createBuyer(t, 10);
     await t.advance(600_000);
@@ -131,12 +131,12 @@ describe("a wall clock that jumps three days ahead and back", () => {
     expect((await submit()).body["task_id"]).toBe(first.body["task_id"]);
   });
 
-  // The job of the minute, which purges what has ended, comes due in each of them.
+  // The job of each minute, which purges what has ended, is due in each of these cases.
   test.each<[string, accepted: () => Promise<unknown>, lasting: number]>([
     ["the operator accepted and took back", accept, 61_000],
     ["lasted an hour before it was taken back", () => t.advance(600_000), 3_600_000],
   ])(
-    "MN19: a delegation token pays no second budget after a jump that %s",
+    "MN19: a delegation token cannot spend its budget a second time after a jump that %s",
     async (_, accepted, lasting) => {
       t = await startJumpingRelay();
       const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
@@ -173,7 +173,7 @@ describe("a wall clock that jumps three days ahead and back", () => {
     await accept();
     expect((await submit()).body["task_id"]).toBe(first.body["task_id"]);
     expect(await t.getBalance(boss)).toBe(10);
-    // The keys of the time before are purged a day after the end of the jump, at its time.
+    // Keys from before the jump are purged a day after the jump has ended, by the time that it had reached.
     await t.clock.advance(5 * DAY_MS);
     await t.relay.tick();
     await t.relay.tick();
@@ -280,7 +280,7 @@ describe("a jump of the wall clock", () => {
     expect((await ready()).status).toBe(200);
   });
 
-  test("A5: a jump makes no no-show of a worker that keeps its claim until it is accepted", async () => {
+  test("A5: a worker that keeps its claim until a jump is accepted is not a no-show", async () => {
     t = await startJumpingRelay({ AGENT_TASK_TTL_MS: "3600000" });
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     await t.advance(200_000);
@@ -305,7 +305,7 @@ describe("a jump of the wall clock", () => {
     let cases: Case[];
     const states = () => Promise.all(cases.map(async (each) => (await getCase(t, each)).state));
 
-    /** Begins one inspection in each state with a deadline, and jumps over all of them. */
+    /** Begins one inspection in each state that has a deadline, and jumps over all deadlines. */
     beforeEach(async () => {
       t = await startJumpingRelay();
       const parties = await createParties(t);
@@ -320,7 +320,7 @@ describe("a jump of the wall clock", () => {
       await t.advance(1_000);
     });
 
-    test("an accepted jump over deadlines ends no inspection before its party could speak", async () => {
+    test("an accepted jump over deadlines ends no inspection before the party whose turn it is could answer", async () => {
       await accept();
       const accepted = t.clock.now() + JUMP_MS;
       await t.advance(2_000);
@@ -343,16 +343,16 @@ describe("a jump of the wall clock", () => {
       expect(said).toMatchObject({ status: 200, body: { state: "rejected" } });
     });
 
-    test("a jump is accepted by itself after 10 minutes, and ends no inspection then", async () => {
+    test("a jump is accepted automatically after 10 minutes, and then ends no inspection", async () => {
       await t.advance(30_000);
       expect(await states()).toEqual(["inspecting", "rejected", "disputed"]);
-      // The first window, of a minute, ends by the time that is believed.
+      // The first window, of a minute, ends by the time that the relay keeps.
       await t.advance(572_000);
       expect(t.listLogged("clock.settled")).toHaveLength(1);
       expect(await states()).toEqual(["closed", "rejected", "disputed"]);
     });
 
-    test("MN24: an accepted jump that is undone leaves each state no longer than its whole length", async () => {
+    test("MN24: an accepted jump that is undone lets no state last longer than its full length from then on", async () => {
       await accept();
       await t.advance(2_000);
       t.setAhead(0);
@@ -366,7 +366,7 @@ describe("a jump of the wall clock", () => {
         expect(each.deadline!).toBeLessThanOrEqual(latest(each)[at]!);
         expect(each.deadline!).toBeGreaterThan(t.clock.now());
       }
-      // Silence pays the executor in time again.
+      // The executor of a submitter that stays silent is paid on time again.
       await t.advance(61_000);
       expect(await states()).toEqual(["closed", "rejected", "disputed"]);
     });
@@ -382,7 +382,7 @@ describe("a jump of the wall clock", () => {
       expect((await getCase(t, later)).state).toBe("closed");
     });
 
-    test("an accepted jump moves each deadline once, so that jumps in a row keep none open", async () => {
+    test("an accepted jump moves each deadline only once, so that repeated jumps do not keep a case open", async () => {
       await accept();
       await t.advance(2_000);
       t.setAhead(2 * JUMP_MS);
@@ -403,7 +403,7 @@ describe("a jump of the wall clock", () => {
 });
 
 describe("the books", () => {
-  test("A7: the relay checks the books since the last time, also after the clock was set back", async () => {
+  test("A7: the relay checks the books for all changes since the last check, even if the clock was set back", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-clock-"));
     const path = join(folder, "relay.db");
     t = await startJumpingRelay({ AGENT_DB_PATH: path });
@@ -429,7 +429,7 @@ describe("the books", () => {
 });
 
 describe("a start", () => {
-  test("A5: a start before the newest stored time begins there", async () => {
+  test("A5: a relay that starts before the newest stored time begins at that time", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-clock-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startJumpingRelay(env, { ahead: 3 * DAY_MS });
