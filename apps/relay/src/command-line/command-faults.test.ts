@@ -37,7 +37,7 @@ test.each<[args: string[], options: OperatorOptions, message: string]>([
   [["outbox", "retry"], {}, "ID is missing"],
   [["outbox", "give-up", "s"], {}, "--reason is missing"],
   [["deposit", "a", "99999999999"], { reference: "r" }, "from 0 to 1000000000"],
-])("%j with %j names what is missing or wrong", async (args, options, message) => {
+])("the fault of %j with %j names what is missing or wrong", async (args, options, message) => {
   const { code, errors } = await run(args, options);
   expect({ code, first: errors.split("\n")[0] }).toEqual({
     code: 2,
@@ -63,14 +63,17 @@ test.each([
   ["statement", { from: "2h" }],
   ["trust", {}],
   ["online", {}],
-] as const)("%s with %j names an id that no agent and no account has", async (name, options) => {
-  const unknown = t.createUnknownAgent().agentId;
-  const { code, errors, out } = await run([name, unknown], options);
-  expect({ code, out }).toEqual({ code: 1, out: "" });
-  expect(errors).toContain(`no agent has the id ${unknown}`);
-});
+] as const)(
+  "the fault of %s with %j names the id if no agent and no account has it",
+  async (name, options) => {
+    const unknown = t.createUnknownAgent().agentId;
+    const { code, errors, out } = await run([name, unknown], options);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(errors).toContain(`no agent has the id ${unknown}`);
+  },
+);
 
-test("the statement and the trust of a known agent, or of an account alone, are empty without a fault", async () => {
+test("the statement and the trust of a known agent, or of a mere account, may be empty without a fault", async () => {
   const { agentId } = await t.createAgent();
   expect(await run(["statement", agentId])).toMatchObject({ code: 0 });
   expect(await run(["trust", agentId])).toMatchObject({ code: 0 });
@@ -80,14 +83,14 @@ test("the statement and the trust of a known agent, or of an account alone, are 
   expect(await run(["statement", later], past)).toMatchObject({ code: 0 });
 });
 
-test("figures from before the relay keeps them are not promised, and fit a terminal", async () => {
+test("the heading of a series names only the time for which the relay keeps figures, and fits a terminal", async () => {
   const { out } = await run(["series", "completed"], { from: "30d" });
   expect(out).toContain("the last 2 d");
   expect(out.split("\n")[1]?.length).toBeLessThan(100);
   expect((await run(["series", "completed"])).out).toContain("the last 1 h");
 });
 
-test("the reason of a second freeze is not taken, which is said", async () => {
+test("a second freeze keeps the first reason, and the command says so", async () => {
   expect((await run(["freeze", "first"])).out).not.toContain("already");
   const { out } = await run(["freeze", "second"]);
   expect(out).toContain("first\nit was frozen already, and that reason stays\n");

@@ -32,7 +32,7 @@ afterAll(() => t.close());
 const run = (name: string, args: readonly string[], options?: OperatorOptions) =>
   runCommand({ url: t.baseUrl, now: t.clock.now }, [name, ...args], options);
 
-test("the command line lists the disputes that wait, decides one, and lists it among the closed", async () => {
+test("the command line lists waiting disputes, decides one, and lists it among the closed ones", async () => {
   const { task_id } = given.task;
   expect((await run("status", [])).out).toContain("1 disputes to decide: disputes");
   const waiting = await run("disputes", []);

@@ -17,7 +17,7 @@ const table: Table = {
 const plain = { width: undefined, hasColor: false };
 
 describe("tables", () => {
-  test("a table keeps every character on a pipe", () => {
+  test("a table that is written to a pipe keeps every character", () => {
     expect(formatBlocks([table], plain).split("\n")).toEqual([
       "task                                  amount  reason",
       `${ID}    2.00  no such file: /var/lib/data/somewhere`,
@@ -31,11 +31,11 @@ describe("tables", () => {
     expect(lines[1]).toContain("ff397897");
   });
 
-  test("a table says what is missing instead of an empty table", () => {
+  test("a table without rows is replaced by a line that says what there is none of", () => {
     expect(formatBlocks([{ ...table, rows: [] }], plain)).toBe("no tasks");
   });
 
-  test("a table has colours only where they are wanted", () => {
+  test("a table has colours only if they are requested", () => {
     expect(formatBlocks([table], plain)).not.toContain("\u001b");
     expect(formatBlocks([table], { width: 80, hasColor: true })).toContain("\u001b[31m");
   });
@@ -47,7 +47,7 @@ test.each([
   ["\u202egpj.exe", "<202e>gpj.exe"],
   ["zero\u200bwidth", "zero<200b>width"],
   ["Ä ö 中 🙂", "Ä ö 中 🙂"],
-])("OP10: a text of others cannot drive the terminal: %j", (text, safe) => {
+])("OP10: a text of others cannot control the terminal: %j", (text, safe) => {
   expect(makeSafe(text)).toBe(safe);
   expect(formatBlocks([text], { width: 80, hasColor: true })).toBe(safe);
 });

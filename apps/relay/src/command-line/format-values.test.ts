@@ -31,7 +31,7 @@ test.each([
   expect(formatDuration(ms)).toBe(text);
 });
 
-describe("what an option says", () => {
+describe("the value of an option", () => {
   test.each([
     ["90s", 90_000],
     ["15m", 900_000],

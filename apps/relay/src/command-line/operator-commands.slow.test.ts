@@ -49,7 +49,7 @@ describe("a command against a relay", () => {
     expect(wrong.stderr).toContain("(auth.unknown_token)");
   });
 
-  test("a relay is not frozen by an empty reason, and a deposit of too many words credits nothing", async () => {
+  test("a freeze with an empty reason has no effect, and a deposit with too many words credits nothing", async () => {
     await run(["freeze", " "]);
     await run(["deposit", "01890000-0000-7000-8000-0000000000a7", "1", "000", "--reference", "r"]);
     const { stdout } = await run(["status", "--json"]);
@@ -62,7 +62,7 @@ describe("a command against a relay", () => {
     expect(stderr).not.toContain("canary");
   });
 
-  test("a command exits with 3 when there is no relay, and names the address that it asked", async () => {
+  test("a command exits with 3 when no relay answers, and names the address that it called", async () => {
     const { code, stderr } = await run(["status", "--relay", "http://127.0.0.1:1"]);
     expect(code).toBe(3);
     expect(stderr).toContain("http://127.0.0.1:1");
@@ -112,7 +112,7 @@ describe("a command against a relay", () => {
     expect(await run(["status"], env)).toMatchObject({ code: 2 });
   });
 
-  test("the command for the console prints a link that holds the code in its fragment", async () => {
+  test("the command for the console prints a link with the code in its fragment", async () => {
     const { stdout } = await run(["console"]);
     expect(stdout).toMatch(new RegExp(`^${url}/console#code=[\\w-]{22}\\n$`));
   });
@@ -133,7 +133,7 @@ test("every command has a purpose, and its usage begins with its name", () => {
   );
 });
 
-test("dev starts a relay with work to look at from nothing, and ends on Ctrl-C", async () => {
+test("dev starts a relay with sample work from an empty folder, and ends on Ctrl-C", async () => {
   const dev = startRelay({}, { args: ["dev"], isExact: true });
   await expect.poll(() => dev.stdout(), { timeout: 50_000 }).toContain("ask it: ");
   const [, baseUrl = "", token = ""] =

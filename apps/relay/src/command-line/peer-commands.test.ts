@@ -20,7 +20,7 @@ async function runPeers(...args: readonly string[]) {
   return { code, lines: `${out}${errors}`.trimEnd().split("\n") };
 }
 
-test("a peer that was added or given a limit is shown as in the list", async () => {
+test("a peer that was added or given a limit is shown in the same way as in the list of peers", async () => {
   const { url, relayId } = beta!;
   const added = await runPeers("add", url);
   expect(added).toEqual({ code: 0, lines: (await runPeers()).lines });
@@ -36,11 +36,14 @@ test.each([
   ["received", 0.5, false, "1.00 USD received from r1, paid as b1; we owe 0.50 USD"],
   ["received", 0, false, "1.00 USD received from r1, paid as b1; nothing is owed"],
   ["sent", -1, true, "b1 was recorded before and changes nothing; owes us 1.00 USD"],
-] as const)("a payment %s to position %d (repeated: %s) is told in words", (...given) => {
-  const [direction, position, idempotent, text] = given;
-  const payment = { amount: 1, direction, reference: "b1" };
-  expect(describePayment(payment, { relay_id: "r1", position, idempotent })).toBe(text);
-});
+] as const)(
+  "the effect of a payment %s that leads to the position %d (repeated: %s) is told in words",
+  (...given) => {
+    const [direction, position, idempotent, text] = given;
+    const payment = { amount: 1, direction, reference: "b1" };
+    expect(describePayment(payment, { relay_id: "r1", position, idempotent })).toBe(text);
+  },
+);
 
 test("a payment to a peer is shown with who owes whom, at once and in the list of payments", async () => {
   const { url, relayId } = beta!;

@@ -12,12 +12,12 @@ afterAll(() => t.close());
 
 const run = (...args: readonly string[]) => runCommand({ url: t.baseUrl, now: t.clock.now }, args);
 
-test("the status says how many agents are known, registered and online", async () => {
+test("the status states the number of known, registered and online agents", async () => {
   const { out } = await run("status");
   expect(out).toContain("agents    2 known, 1 of them registered, 1 online; open sockets: 0\n");
 });
 
-test("the outbox of a relay without federation is empty, which is said in one line", async () => {
+test("the empty outbox of a relay without federation is reported in one line", async () => {
   expect(await run("outbox")).toEqual({
     code: 0,
     out: "federation is off: nothing is on its way to other relays\n",
@@ -26,7 +26,7 @@ test("the outbox of a relay without federation is empty, which is said in one li
   expect(await run("peers")).toMatchObject({ code: 1 });
 });
 
-test("an agent is not called absent before the relay has looked, nor after the first look found it", async () => {
+test("an agent is not reported as absent before the relay has looked, or after the first look found it", async () => {
   const { agentId } = await t.createWorker(1);
   expect((await run("online", agentId)).out).toBe(
     "the relay has not looked yet in this time; it looks once a minute\nnot seen online\n",

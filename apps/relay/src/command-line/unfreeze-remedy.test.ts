@@ -5,7 +5,7 @@ test.each([
   [false, "unfreeze`"],
   [true, "unfreeze --restored`"],
 ])(
-  "the command that ends a freeze after a restore (%s) is one that the relay accepts",
+  "the relay accepts the command that is suggested to end a freeze (after a restore: %s)",
   (...given) => {
     const [restored, command] = given;
     expect(getUnfreezeRemedy({ restored })).toContain(`\`agent-relay ${command}`);

@@ -3,7 +3,7 @@ import { describeShare } from "./online-command.ts";
 
 const MINUTE = 60_000;
 const to = 10 * MINUTE;
-/** A span that began and ended so many minutes ago. */
+/** A span that began and ended the given numbers of minutes ago. */
 const ago = (from: number, until: number) => ({
   from: to - from * MINUTE,
   until: to - until * MINUTE,
