@@ -249,7 +249,7 @@ describe("readConfig", () => {
     ]);
   });
 
-  test.each(["", "  ", "\t\n"])("readConfig takes the blank value %j as unset", (blank) => {
+  test.each(["", "  ", "\t\n"])("readConfig treats the blank value %j as unset", (blank) => {
     const allBlank = Object.fromEntries(Object.keys(variables).map((name) => [name, blank]));
     expect(readConfig({ ...allBlank, ...required })).toEqual(readConfig(required));
     expect(faultsOf(allBlank)).toEqual(["AGENT_API_TOKEN", "X402_PAY_TO_ADDRESS"]);
@@ -305,7 +305,7 @@ describe("readConfig", () => {
       },
     );
 
-    test("D9: a missing file and tokens in both places are faults of the file's variable", () => {
+    test("D9: a missing file, and tokens in both variables, are reported as faults of the file's variable", () => {
       const missing = { X402_PAY_TO_ADDRESS, AGENT_API_TOKEN_FILE: join(folder, "missing") };
       expect(faultsOf(missing)).toEqual(["AGENT_API_TOKEN_FILE"]);
       writeFileSync(AGENT_API_TOKEN_FILE, "one");
@@ -331,7 +331,7 @@ describe("readConfig", () => {
     expect(faultsOf({ ...required, ...apart })).toEqual([]);
   });
 
-  test("the relay is named by its base URL, else by its federation URL", () => {
+  test("the relay's name is its base URL, or else its federation URL", () => {
     const federation = { AGENT_FEDERATION_ENDPOINT_URL: "https://fed.example" };
     expect(configOf(federation).server.baseUrl).toBe("https://fed.example");
     const both = { ...federation, AGENT_BASE_URL: "https://base.example" };
