@@ -76,7 +76,7 @@ describe("the pages of a relay", () => {
     },
   );
 
-  test("the pages of a relay are without log and console where the operator wants the page of /verify alone", async () => {
+  test("the pages of a relay are without log and console if the operator allows only the page of /verify", async () => {
     const get = createHandler(undefined, "north", "verify");
     for (const path of ["/log", "/console", "/console.html"]) expect(get(path)).toBeUndefined();
     expect(await get("/", html)?.text()).not.toContain('./console"');
@@ -84,7 +84,7 @@ describe("the pages of a relay", () => {
   });
 
   test.each(["/", "/verify", "/log", "/console", "/agent-verify.html", SCRIPT_PATH])(
-    "the pages of a relay send %s with the headers that keep it apart from other origins",
+    "the pages of a relay send %s with the headers that isolate it from other origins",
     (path) => {
       const { status, headers } = createHandler()(path, html)!;
       expect(status).toBe(200);
@@ -97,7 +97,7 @@ describe("the pages of a relay", () => {
     },
   );
 
-  test("the pages of a relay are cached for ever if their name changes with them, else compared by tag", async () => {
+  test("the pages of a relay are cached for ever if their name changes with their content, else compared by tag", async () => {
     const get = createHandler();
     expect(get(SCRIPT_PATH)?.headers.get("cache-control")).toContain("immutable");
     const page = get("/verify")!;
@@ -107,7 +107,7 @@ describe("the pages of a relay", () => {
     expect(get("/verify", { "if-none-match": '"another"' })?.status).toBe(200);
   });
 
-  test("the pages of a relay are compressed for readers that take it, under a tag of their own", async () => {
+  test("the pages of a relay are compressed for readers that accept it, under a tag of their own", async () => {
     const get = createHandler();
     const small = get(SCRIPT_PATH, { "accept-encoding": "br, gzip" })!;
     expect(small.headers.get("content-encoding")).toBe("gzip");
@@ -128,7 +128,7 @@ describe("the pages of a relay", () => {
     expect(createHandler()(path)).toBeUndefined();
   });
 
-  test("the pages show the relay to browsers only, with its name as text", async () => {
+  test("the start page is shown to browsers only, with the relay's name as plain text", async () => {
     const get = createHandler(undefined, `<script>"x"</script>`);
     expect(get("/", { accept: "application/json" })).toBeUndefined();
     expect(get("/")).toBeUndefined();
@@ -140,14 +140,14 @@ describe("the pages of a relay", () => {
     expect(text).toContain("did:key:z");
   });
 
-  test("the pages of a relay name the command where they are not built", async () => {
+  test("the pages of a relay name the command that builds them if they are not built", async () => {
     const get = createHandler(new Map());
     const response = get("/verify")!;
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({ code: "console.not_built" });
   });
 
-  test("the pages of a relay have a limit of their own for each address", () => {
+  test("the pages of a relay have a rate limit of their own for each address", () => {
     const get = createHandler();
     const statuses = Array.from({ length: 601 }, () => get("/verify")?.status);
     expect(statuses.lastIndexOf(200)).toBe(599);
@@ -155,7 +155,7 @@ describe("the pages of a relay", () => {
     expect(get("/verify", {}, "192.0.2.2")?.status).toBe(200);
   });
 
-  test("the pages of a relay are absent where the operator has switched them off, and harmless elsewhere", async () => {
+  test("the pages of a relay are absent if the operator has switched them off, and otherwise hide no 404", async () => {
     const off = await startTestRelay({ AGENT_CONSOLE: "off" });
     expect((await off.request("GET", "/verify", { headers: html })).status).toBe(404);
     expect((await off.request("GET", "/", { headers: html })).status).toBe(404);
@@ -184,7 +184,7 @@ describe("the page of an owner", () => {
     expect(headers.get("referrer-policy")).toBe("no-referrer");
   });
 
-  test("the page of an owner is absent where the operator wants the page of /verify alone", () => {
+  test("the page of an owner is absent if the operator allows only the page of /verify", () => {
     expect(get("verify")).toBeUndefined();
   });
 });
