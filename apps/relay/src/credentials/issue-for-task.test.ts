@@ -110,7 +110,7 @@ describe("Receipts without reputation", () => {
     },
   );
 
-  test("RC19 the relay issues neither reputation nor trust for an agent's task to itself", async () => {
+  test("RC19 the relay issues neither reputation nor trust for a task that an agent submits to itself", async () => {
     const task = await submitAcceptedTask(t, worker, worker);
     expect((await deliver(task, worker)).body).toEqual({ status: "completed" });
     expect(await listCredentials(worker, Reputation)).toEqual([]);
@@ -181,7 +181,7 @@ describe("Figures of a reputation", () => {
     expect((await subjects(worker, Reputation))[0]).toMatchObject({ avg_latency_ms: 700 });
   });
 
-  test("CR6 one payer alone does not raise the market's trust", async () => {
+  test("CR6 a single payer does not raise the trust that the market shows", async () => {
     await putListing(t, worker, 1);
     for (let i = 0; i < 5; i += 1) await work();
     expect((await subjects(worker, Reputation))[0]).toMatchObject({ trust_score: 0.1 });
@@ -224,7 +224,7 @@ describe("Trust credentials after a change of level", () => {
     ]);
   });
 
-  test("C5: trust is stated anew when the fees of a pair reach a threshold", async () => {
+  test("C5: the relay issues a new trust credential when the fees of a pair reach a threshold", async () => {
     await putListing(t, worker, 0.04);
     for (let i = 0; i < 25; i += 1) await work();
     expect(await levels()).toEqual(["verified", "first_contact", "first_contact", "first_contact"]);
@@ -237,7 +237,7 @@ describe("Trust credentials after a change of level", () => {
     expect((await subjects(worker, Reputation))[0]).toMatchObject({ fees_kept_band: "0.05" });
   });
 
-  test("C5: trust is stated in full for a pair whose fees reach the level's threshold", async () => {
+  test("C5: a trust credential states the full level for a pair whose fees reach its threshold", async () => {
     await putListing(t, worker, 1);
     for (let i = 0; i < 20; i += 1) await work();
     expect(await subjects(worker, Trust)).toMatchObject([

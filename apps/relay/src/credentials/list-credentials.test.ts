@@ -58,7 +58,7 @@ describe("Credentials about an agent", () => {
     expect(rest.body["next_cursor"]).toBeNull();
   });
 
-  test("a list of credentials ends with an empty page when the last one was full", async () => {
+  test("a list of credentials ends with an empty page when the page before it was full", async () => {
     await fill();
     const { body } = await ask("?limit=4");
     const behind = await ask(`?limit=4&cursor=${String(body["next_cursor"])}`);

@@ -99,7 +99,7 @@ describe("Presentations", () => {
     expect(await ask()).toMatchObject({ status: 404, body: { code: "credential.not_found" } });
   });
 
-  test("a presentation contains only the newest statement of each issuer on each matter", async () => {
+  test("a presentation contains only the newest of each issuer's credentials on one matter", async () => {
     for (let i = 0; i < 3; i += 1) await work();
     for (const seed of [1, 2, 3]) {
       await t.clock.advance(1);

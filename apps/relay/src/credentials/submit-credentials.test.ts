@@ -182,7 +182,7 @@ describe("Refused credentials", () => {
     expect(await listStored()).toEqual([]);
   });
 
-  test("the relay refuses a credential submitted by an agent that it does not name", async () => {
+  test("the relay refuses a credential from an agent that the credential does not name", async () => {
     expect(await submitCredentials(t, stranger, worker, createCredential())).toMatchObject({
       status: 403,
       body: { code: "credential.not_participant" },
@@ -190,7 +190,7 @@ describe("Refused credentials", () => {
     expect(await listStored()).toEqual([]);
   });
 
-  test("the relay refuses all credentials of a request when the id of one is taken", async () => {
+  test("the relay refuses all credentials of a request when one of them has an id that is already in use", async () => {
     await submitCredentials(t, boss, worker, createCredential({ seed: 1 }));
     const others = [
       createCredential({ seed: 2 }),

@@ -154,7 +154,7 @@ describe("Invalid credentials", () => {
     expect(await verify(credential)).toMatchObject(refusedFor("credential.revoked"));
   });
 
-  test("CR2, CR3 the relay reports a credential as valid when another issuer's with the same id was revoked", async () => {
+  test("CR2, CR3 the relay reports a credential as valid if only another issuer's one with its id was revoked", async () => {
     const credential = createCredential(10);
     const other = await t.createAgent();
     await submitCredentials(
@@ -177,7 +177,7 @@ interface Vector {
   readonly expect: "valid" | "invalid";
 }
 
-test("every test vector has its recorded verdict", async () => {
+test("every test vector is verified with its recorded result", async () => {
   const file = new URL("../../../../vectors/own/credentials.jsonl", import.meta.url);
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   const vectors = lines.map((line) => JSON.parse(line) as Vector);
