@@ -36,7 +36,7 @@ async function countHeld(agent: TestAgent): Promise<unknown> {
   return body["pending_allocations"];
 }
 
-test("a task that waits for an agent is cancelled when the agent is revoked, and its hold returned", async () => {
+test("a task that waits for an agent is cancelled when the agent is revoked, and its hold is returned", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   const other = await submitAcceptedTask(t, boss, await createSeller(t, 2));
   expect(await countHeld(boss)).toBe(4.8);
@@ -48,7 +48,7 @@ test("a task that waits for an agent is cancelled when the agent is revoked, and
   await expectConsistentBooks(t);
 });
 
-test("a task that a connected device was sent is cancelled when its agent is revoked", async () => {
+test("a task that was sent to a connected device is cancelled when the device's agent is revoked", async () => {
   const device = await t.connectDevice(worker);
   const task = await submitAcceptedTask(t, boss, worker);
   await device.next("task_assigned");
@@ -63,7 +63,7 @@ test("a long poll of a task ends when the agent that the task waits for is revok
   expect((await polled).body).toMatchObject({ task: { status: "cancelled" } });
 });
 
-test("a claimed task is still paid after its executor is revoked, and cancelled once its claim ends", async () => {
+test("a claimed task can still be paid after its executor is revoked, and is cancelled once its claim ends", async () => {
   const [paid, lost] = [
     await submitAcceptedTask(t, boss, worker),
     await submitAcceptedTask(t, boss, worker),
@@ -114,7 +114,7 @@ test("a submission to a revoked agent is refused, and holds nothing", async () =
   expect(routed.body).toMatchObject({ routing_choice: { selected_agent: able.agentId } });
 });
 
-test("more tasks than one page are cancelled when their agent is revoked", async () => {
+test("all tasks are cancelled when their agent is revoked, even if they fill more than one page", async () => {
   const kept = await submitAcceptedTask(t, boss, await createSeller(t, 0));
   const revoked = await createSeller(t, 0);
   await Promise.all(Array.from({ length: 150 }, () => submitAcceptedTask(t, boss, revoked)));
@@ -124,7 +124,7 @@ test("more tasks than one page are cancelled when their agent is revoked", async
   expect(await statusOf(kept)).toBe("pending");
 });
 
-test("tasks of agents that an earlier version revoked are cancelled after a start", async () => {
+test("tasks of agents that were revoked under an earlier version are cancelled after a start", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relay-revoked-"));
   const env = { AGENT_DB_PATH: join(folder, "relay.db") };
   const before = await startTestRelay(env);

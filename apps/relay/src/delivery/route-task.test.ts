@@ -79,9 +79,9 @@ const becomes = ({ path }: Delegation, status: string) =>
 const required = { required_capabilities: ["summarise"] };
 
 interface Rivals {
-  /** Has no listing. */
+  /** This agent has no listing. */
   readonly target: TestAgent;
-  /** Ranks first, because it has worked for the boss before. */
+  /** This agent ranks first, because it has worked for the boss before. */
   readonly first: TestAgent;
   readonly second: TestAgent;
 }
@@ -96,7 +96,7 @@ async function rivals(prices: readonly [number, number] = [3, 2]): Promise<Rival
 }
 
 describe("RT1 a task has one assignee at a time", () => {
-  test("a task is assigned only to the executor that scored routing chose", async () => {
+  test("a task is assigned only to the executor that scored routing has chosen", async () => {
     const { target, first, second } = await rivals([1, 1]);
     const devices = [
       await t.connectDevice(second),
@@ -142,7 +142,7 @@ describe("RT1 a task has one assignee at a time", () => {
     device.send({ type: "claim", task_id: task.task_id });
     expect(await device.next("error")).toMatchObject({ code: "task.not_pending" });
     expect(await device.takeRemaining()).toEqual([]);
-    // The executor may still deliver it over HTTP.
+    // The executor may still deliver its result over HTTP.
     const receipt = createReceipt(worker, task);
     expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
       status: 200,
@@ -250,7 +250,7 @@ describe("an executor that does not do its task", () => {
   ];
 
   test.each(ways)(
-    "%s: the next executor is assigned the task and paid its own price",
+    "an executor that %s loses the task to the next one, which is paid its own price",
     async (_, prepare) => {
       const { target, first, second } = await rivals([3, 2]);
       const giveUp = await prepare(first);
@@ -282,7 +282,7 @@ describe("an executor that does not do its task", () => {
   );
 
   test.each(ways)(
-    "%s, without another executor: the task stays assigned to it",
+    "an executor that %s keeps the task if there is no other executor",
     async (_, prepare) => {
       const { target, first, second } = await rivals([3, 2]);
       const giveUp = await prepare(first);
@@ -311,7 +311,7 @@ describe("an executor that does not do its task", () => {
     },
   );
 
-  test("the executor that follows an idle one is sent each task once, also while the jobs run", async () => {
+  test("the executor that follows an idle one is sent each task once, even while background jobs run", async () => {
     const { target, first, second } = await rivals([1, 1]);
     const [giving, taking] = [await t.connectDevice(first), await t.connectDevice(second)];
     const tasks: Delegation[] = [];
@@ -329,7 +329,7 @@ describe("an executor that does not do its task", () => {
     expect(new Set(ids)).toEqual(new Set(tasks.map(({ task_id }) => task_id)));
   });
 
-  test("an idle executor is never followed by one above the price that was stated to the payer", async () => {
+  test("an idle executor is never followed by one that costs more than the payer was told", async () => {
     const { target, first, second } = await rivals([2, 3]);
     const dear = await t.connectDevice(second);
     await endpointOf(first, fails);
@@ -339,7 +339,7 @@ describe("an executor that does not do its task", () => {
     expect(await assigneeOf(task)).toBe(first.agentId);
   });
 
-  test("an idle executor is followed by the next one within the budget, however many above it rank higher", async () => {
+  test("an idle executor is followed by the next one within the budget, however many dearer ones rank higher", async () => {
     for (let i = 0; i < 9; i++) {
       const dear = await createSeller(t, 0);
       const before = await submitAcceptedTask(t, boss, dear);
@@ -353,7 +353,7 @@ describe("an executor that does not do its task", () => {
     expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
   });
 
-  test("an idle executor is finally followed by the target itself", async () => {
+  test("an idle executor is followed by the target itself when no other candidate is left", async () => {
     const { target } = await rivals();
     const device = await t.connectDevice(target);
     const task = await submitAcceptedTask(t, boss, target, required);

@@ -68,7 +68,7 @@ describe("a relay that restarts", () => {
       await submitAcceptedTask(t, boss, worker),
     ];
     const endpoint = await doing(() => t, worker);
-    // Registered in the database, so that registering triggers no routing.
+    // It is registered in the database, because a registration over HTTP would trigger routing.
     const edit = "UPDATE agents SET endpoint_url = ?, registered = 1 WHERE agent_id = ?";
     await editStored(file, edit, [endpoint.url, worker.agentId]);
     await stop(t);
@@ -125,7 +125,7 @@ describe("RT2 blocked agents", () => {
     await editStored(file, edit, [payer.agentId, blocked.agentId]);
   }
 
-  test("an agent that a payer has blocked is neither chosen nor offered that payer's tasks on any path", async () => {
+  test("an agent that a payer has blocked is never chosen for that payer's tasks or offered them in any way", async () => {
     const first = await start(1);
     const [boss, other] = [await first.createAgent(), await first.createAgent()];
     const [blocked, target] = [await createSeller(first, 0), await first.createAgent()];

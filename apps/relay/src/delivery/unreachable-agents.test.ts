@@ -38,7 +38,7 @@ function closedAfter<C extends { close(): Promise<void> }>(one: C): C {
   return one;
 }
 
-/** Returns where the worker is shown as online, and the availability by which it is ranked. */
+/** Returns whether each view shows the worker as online, and the availability by which it is ranked. */
 async function shown(): Promise<readonly unknown[]> {
   const path = `/api/v1/agents/${worker.agentId}`;
   const market = await t.asOperator("GET", "/api/v1/market/candidates?capability=summarise");
@@ -71,7 +71,7 @@ async function registerDeadEndpoint(): Promise<string> {
   return endpoint.url;
 }
 
-test("G5: a forward that meets no MCP takes an agent offline until its next sign of life", async () => {
+test("G5: a forward to an endpoint without MCP takes the agent offline until its next sign of life", async () => {
   const url = await registerDeadEndpoint();
   expect(await shown()).toEqual(ONLINE);
   const task = await submitAcceptedTask(t, boss, worker);
@@ -99,7 +99,7 @@ test("G5: an endpoint that answers something else than MCP takes its agent offli
   expect(await shown()).toEqual(OFFLINE);
 });
 
-test("G5: the answer of an MCP server is a sign of life, also that of a tool that fails", async () => {
+test("G5: any answer of an MCP server is a sign of life, even if its tool fails", async () => {
   let isUp = false;
   const endpoint = closedAfter(
     await startMcpEndpoint(
@@ -152,7 +152,7 @@ test("G5: an endpoint that works and one that refuses a task stay online", async
   expect(await shown()).toEqual(ONLINE);
 });
 
-test("an agent that closes its socket in order is offline at once, and online at its next sign of life", async () => {
+test("an agent that closes its socket properly is offline at once, and online again at its next sign of life", async () => {
   const endpoint = closedAfter(await startHttpEndpoint(() => {}));
   await registerEndpoint(t, worker, endpoint.url);
   const device = await t.connectDevice(worker);
@@ -166,7 +166,7 @@ test("an agent that closes its socket in order is offline at once, and online at
   expect(await shown()).toEqual(ONLINE);
 });
 
-test("an agent stays online when it lost its connection, when another of its sockets is open, and when the relay closed the socket", async () => {
+test("an agent stays online if it lost its connection, has another open socket, or the relay closed its socket", async () => {
   const endpoint = closedAfter(await startHttpEndpoint(() => {}));
   await registerEndpoint(t, worker, endpoint.url);
   const lost = await t.connectDevice(worker);
@@ -184,7 +184,7 @@ test("an agent stays online when it lost its connection, when another of its soc
   expect(await shown()).toEqual(ONLINE);
 });
 
-test("a paired device that closes its socket takes no agent offline", async () => {
+test("a paired device that closes its socket does not take its agent offline", async () => {
   const endpoint = closedAfter(await startHttpEndpoint(() => {}));
   await registerEndpoint(t, worker, endpoint.url);
   const phone = await t.connectDevice(await createPairedDevice(t, worker));
@@ -196,7 +196,7 @@ test("a paired device that closes its socket takes no agent offline", async () =
 
 type AnswerCall = (response: ServerResponse, body: string) => unknown;
 
-/** Starts an MCP server that answers other requests, and a call of a tool as told. */
+/** Starts an MCP server that answers a tool call in the given way, and all other requests properly. */
 async function startPickyEndpoint(answerCall: AnswerCall) {
   const mcp = closedAfter(await startMcpEndpoint(() => ({ isError: true, content: [] })));
   return closedAfter(
@@ -246,7 +246,7 @@ async function failForAttacker(answer: AnswerCall) {
 }
 
 test.each(failedAnswers)(
-  "G5: a task that its endpoint answers with %s takes no agent offline",
+  "G5: a task that its endpoint answers with %s does not take the agent offline",
   async (_, answer) => {
     await failForAttacker(answer);
     expect(await shown()).toEqual(ONLINE);
@@ -254,7 +254,7 @@ test.each(failedAnswers)(
 );
 
 test.each(failedAnswers)(
-  "H16: a task that its endpoint answers with %s pauses the endpoint for no other submitter",
+  "H16: a task that its endpoint answers with %s does not pause the endpoint for other submitters",
   async (_, answer) => {
     const picky = await failForAttacker(answer);
     const calls = picky.requests.length;

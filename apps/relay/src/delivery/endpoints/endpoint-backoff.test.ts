@@ -41,7 +41,7 @@ test("an endpoint that answers again starts with the shortest pause", async () =
   expect(backoff.mayTry("a")).toBe(true);
 });
 
-test("at most 10,000 endpoints are stored, and the oldest failure is dropped first", () => {
+test("failures of at most 10,000 endpoints are stored, and the oldest is dropped first", () => {
   const { clock, backoff } = setUp();
   for (let i = 0; i <= 10_000; i++) backoff.recordFailure(`endpoint ${i}`, "agent");
   expect(backoff.mayTry("endpoint 0")).toBe(true);

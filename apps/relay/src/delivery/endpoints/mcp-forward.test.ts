@@ -61,7 +61,7 @@ const failures = (count = 1) =>
   expect.poll(() => t.listLogged("mcp.forward_failed")).toHaveLength(count);
 
 describe("a task for an agent that has only an endpoint", () => {
-  test("a task for an agent with only an endpoint is executed by its agent_task, and settled by the returned receipt", async () => {
+  test("a task for an agent with only an endpoint is executed by its tool agent_task and settled by the receipt", async () => {
     const endpoint = opened(await startMcpEndpoint(proves));
     await registerEndpoint(t, worker, endpoint.url);
     const task = await submitAcceptedTask(t, boss, worker, {
@@ -86,7 +86,7 @@ describe("a task for an agent that has only an endpoint", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
-  test("B1: an endpoint is not called for a task from before its listing, which would be done for nothing", async () => {
+  test("B1: an endpoint is not called for a free task from before its listing, which now asks a price", async () => {
     const late = await t.createAgent();
     const free = await submitAcceptedTask(t, boss, late);
     await putListing(t, late, 2);
@@ -155,7 +155,7 @@ describe("a task for an agent that has only an endpoint", () => {
     expect(await t.getBalance(boss)).toBe(10);
   });
 
-  test("a task is executed by servers of older revisions, whose sessions are ended", async () => {
+  test("a task is executed by MCP servers of older revisions, and their sessions are ended", async () => {
     const endpoint = opened(await startSessionEndpoint(proves));
     await registerEndpoint(t, worker, endpoint.url);
     await ended(await submitAcceptedTask(t, boss, worker));
@@ -181,7 +181,7 @@ describe("HO12 the relay signs in at an endpoint", () => {
     expect(await verifyToken(token, { ...expected, audience: t.did })).toMatchObject({ ok: false });
   });
 
-  test("a token for one agent is invalid at the next", async () => {
+  test("a token that the relay presents to one agent is invalid at another", async () => {
     const endpoint = opened(await startMcpEndpoint(() => textResult("no")));
     const other = await createSeller(t, 1);
     await registerEndpoint(t, worker, endpoint.url);
@@ -196,7 +196,7 @@ describe("HO12 the relay signs in at an endpoint", () => {
     ["takes the task", () => {}],
     ["asks for other credentials", (r) => r.writeHead(401, { "www-authenticate": "Basic" }).end()],
     ["redirects", (r) => r.writeHead(307, { location: "/other" }).end()],
-  ])("HO12 one that %s never sees the operator's token", async (_, answer) => {
+  ])("HO12 an endpoint that %s never sees the operator's token", async (_, answer) => {
     const bodies: string[] = [];
     const endpoint = opened(
       await startHttpEndpoint(async (request, response) => {
@@ -214,7 +214,7 @@ describe("HO12 the relay signs in at an endpoint", () => {
   });
 });
 
-/** Expects that the task waits, its money is held, and the right receipt is still accepted. */
+/** Expects that the task waits, that its money is held, and that the right receipt is still accepted. */
 async function expectWaiting(task: Delegation): Promise<void> {
   await failures();
   await ended(task, "pending");
