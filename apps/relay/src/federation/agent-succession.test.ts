@@ -15,13 +15,13 @@ type Network = Awaited<ReturnType<typeof startNetwork>>;
 
 let network: Network;
 let [home, middle, far] = [] as unknown as [TestSite, TestSite, TestSite];
-/** An agent of the far relay under an id of version 8 and its second key. */
+/** An agent of the far relay that has an id of version 8 and its second key. */
 let worker: TestAgent;
 let firstKey: string;
 beforeEach(async () => {
   network = await startNetwork(["home", "middle", "far"], []);
   [home, middle, far] = network.sites as [TestSite, TestSite, TestSite];
-  // No operator has admitted the other relay, so only proof counts.
+  // No operator has admitted the other relay, so only a proof counts.
   await addPeer(far, middle);
   await addPeer(middle, home);
   const stranger = far.createUnknownAgent();
@@ -82,7 +82,7 @@ const found = async (at: TestSite) => {
   );
 };
 
-test("D1: an id of version 8 proves its later key over two hops to relays that only discover it", async () => {
+test("D1: an id of version 8 proves its later key, even two hops away, to relays that only discover it", async () => {
   await rotate();
   await rotate();
   expect(await found(middle)).toMatchObject([{ public_key: worker.publicKey }]);
@@ -93,14 +93,14 @@ test("D1: an id of version 8 proves its later key over two hops to relays that o
   expect(await completeTask(far, worker, task)).toMatchObject({ status: 200 });
 });
 
-test("D1: the former key of an id is not listed beside the one that its succession proves", async () => {
+test("D1: the former key of an id is not listed beside the key that its succession proves", async () => {
   const before = worker;
   await rotate();
   await network.clock.advance(1_000);
-  // A third relay still presents the leaked first key as its key in force.
+  // A third relay still presents the leaked first key as the agent's current key.
   await offer(middle, { ...before, publicKey: firstKey });
   await addPeer(far, home);
-  // An answer of the far relay that comes late is used for the next query.
+  // A late answer of the far relay is used for the next query.
   await expect.poll(() => found(home)).toMatchObject([{ public_key: worker.publicKey }]);
   const [entry, ...more] = await found(home);
   expect(more).toEqual([]);
@@ -135,7 +135,7 @@ test("D1: a version 8 id is rejected under a key that its succession does not pr
   expect(await countDiscovered(undefined)).toBe(1);
 });
 
-test("D1: a succession is sent as signed to peers of this version, and not to those of the previous one", async () => {
+test("D1: a succession is sent as it was signed to peers of this version, and not to older ones", async () => {
   await rotate();
   const entryFor = async (features: string[]) => {
     const asking = await createFakePeer(far).completeHandshake({ features });

@@ -7,9 +7,13 @@ import { waitUntil } from "../../test/network/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
 test.each<[string, object, string]>([
-  ["without a code suspend the peer, because a proxy made them", { error: "Gone" }, "suspended"],
-  ["with a code do not", { code: "forward.agent_not_found" }, "active"],
-])("FE27: six refusals of forwards %s", async (_, refusal, state) => {
+  [
+    "without a code suspend the peer, because they come from a proxy",
+    { error: "Gone" },
+    "suspended",
+  ],
+  ["with a code do not suspend the peer", { code: "forward.agent_not_found" }, "active"],
+])("FE27: six refusals of forwarded tasks %s", async (_, refusal, state) => {
   const t = await startTestRelay(federated);
   const worker = t.createUnknownAgent();
   const { agentId: agent_id, publicKey: public_key } = worker;

@@ -75,7 +75,7 @@ async function expectNoMoneyHeld(): Promise<void> {
   }
 }
 
-test("FE28: the submitter's money is free soon after the executor of a forwarded task was revoked", async () => {
+test("FE28: the submitter's money is released soon after the executor of a forwarded task was revoked", async () => {
   const startedAt = scene.clock.now();
   const taskId = await submitForwarded();
   await revokeWorker();
@@ -84,7 +84,7 @@ test("FE28: the submitter's money is free soon after the executor of a forwarded
   await expectNoMoneyHeld();
 });
 
-test("FE28: a notice whose answers are lost is sent again until it is answered, and ends the task once", async () => {
+test("FE28: a notice whose answers are lost is sent again until one arrives, and ends the task only once", async () => {
   const taskId = await submitForwarded();
   actions["task/cancel"] = "refuse";
   await revokeWorker();
@@ -99,7 +99,7 @@ test("FE28: a notice whose answers are lost is sent again until it is answered, 
   await expectNoMoneyHeld();
 });
 
-test("FE28: a notice that did not arrive is sent after a restart of the relay that had the task", async () => {
+test("FE28: a notice that did not arrive is sent again after the relay that had the task has restarted", async () => {
   const taskId = await submitForwarded();
   actions["task/cancel"] = "refuse";
   await revokeWorker();
@@ -116,7 +116,7 @@ test("FE28: a notice that did not arrive is sent after a restart of the relay th
   await expectNoMoneyHeld();
 });
 
-test("FE28: only the peer that has a task can end it by a notice, and none ends a task with a result", async () => {
+test("FE28: only the peer that has a task can end it by a notice, and no notice ends a task with a result", async () => {
   const taskId = await submitForwarded();
   const stranger = await createFakePeer(a).completeHandshake();
   const notice = { task_id: taskId, origin_relay: a.relayId };
@@ -135,7 +135,7 @@ test("FE28: only the peer that has a task can end it by a notice, and none ends 
   expect(await a.getBalance(boss)).toBe(9);
 });
 
-test("FE29: a cancel frees the money of a task whose forward was lost and whose id a third party took", async () => {
+test("FE29: a cancel releases the money of a task whose forward was lost and whose id a third party has taken", async () => {
   const startedAt = scene.clock.now();
   actions["task/forward"] = "refuse";
   const taskId = await submit();
@@ -150,7 +150,7 @@ test("FE29: a cancel frees the money of a task whose forward was lost and whose 
   expect(await getReconciliation(a)).toMatchObject({ consistent: true, totals: { holds: 0 } });
 });
 
-test("FE29: a cancel of a task whose forward was lost and whose id is free waits for the task's end", async () => {
+test("FE29: a cancel of a task whose forward was lost and whose id nothing else uses waits for the task's end", async () => {
   actions["task/forward"] = "refuse";
   const taskId = await submit();
   const isSent = () => a.listLogged("federation.task.forward").length === 1;

@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => network.close());
 
-/** Submits a task at the first relay that waits for the worker at the second. */
+/** Submits a task at the first relay, which waits there for the worker at the second relay. */
 async function forwarded(): Promise<{ path: string; task: Task }> {
   const { body, status } = await submitToBest(a, boss);
   expect(status).toBe(201);
@@ -48,7 +48,7 @@ async function statusAt(site: TestSite, path: string): Promise<string | undefine
   return (body["task"] as Task | undefined)?.status;
 }
 
-/** The worker can claim its task when the relay's attempt at its endpoint has failed. */
+/** The worker can claim its task once the relay's call of its endpoint has failed. */
 async function claim(task: Task): Promise<void> {
   const tryClaim = async () =>
     (await b.as(worker, "POST", `${workerPath(task)}/claim`)).status === 200;
@@ -57,7 +57,7 @@ async function claim(task: Task): Promise<void> {
 
 const cancel = (path: string) => a.as(boss, "POST", `${path}/cancel`);
 
-/** Runs the due work of all relays after a time; their requests take real time. */
+/** Advances the clock and runs the due work of all relays; their requests take real time. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5_000) {
     await network.clock.advance(Math.min(left, 5_000));
@@ -88,7 +88,7 @@ async function expectCancelled(path: string, task: Task): Promise<void> {
 }
 
 describe("B2: the cancel of a forwarded task", () => {
-  test("B2: the relay cancels a forwarded task that is not claimed once the peer's signed answer arrives", async () => {
+  test("B2: the relay cancels an unclaimed forwarded task as soon as the peer's signed answer arrives", async () => {
     const { path, task } = await forwarded();
     expect(await cancel(path)).toMatchObject({ status: 202, body: { status: "claimed" } });
     await expectCancelled(path, task);
@@ -96,7 +96,7 @@ describe("B2: the cancel of a forwarded task", () => {
     expect(late).toMatchObject({ status: 409, body: { code: "task.already_finished" } });
   });
 
-  test("B2: the remote worker is asked, and the task is cancelled here once that worker has agreed", async () => {
+  test("B2: a claimed task is cancelled here once the remote worker has been asked and has agreed", async () => {
     const { path, task } = await forwarded();
     await claim(task);
     expect((await cancel(path)).status).toBe(202);
@@ -139,7 +139,7 @@ describe("B2: the cancel of a forwarded task", () => {
     expect(await statusAt(a, path)).toBe("completed");
   });
 
-  test("B2: without the peer's answer a task ends only by expiry, which is the peer's no-show", async () => {
+  test("B2: a task without the peer's answer to its cancel ends only by expiry, which is the peer's no-show", async () => {
     const { path, task } = await forwarded();
     await claim(task);
     await b.stop();

@@ -24,7 +24,7 @@ const held = { status: 402, body: { code: "budget.card_hold" } };
 
 let s: TwoSites;
 let payer: TestAgent;
-/** Sells for 20 at b, and for 18 at a. */
+/** This agent sells for 20 at b, and for 18 at a. */
 let remoteWorker: TestAgent;
 let localWorker: TestAgent;
 beforeEach(async () => {
@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 afterEach(() => closeSites([s.a, s.b], s.proxies));
 
-/** Has a task done at the other relay, until its worker is paid. */
+/** Delegates a task to the other relay and waits until its worker is paid. */
 async function buyRemotely(from: TestSite, by: TestAgent, to: TestSite, worker: TestAgent) {
   const before = await to.getBalance(worker);
   const sent = { stepMs: 6_000, what: "the task is accepted" };
@@ -68,7 +68,7 @@ const getLocalAccount = async () => {
   return { balance: body["balance"], card_held: body["card_held"] };
 };
 
-/** Returns the bands of the fees that the trust credentials of an agent at a state. */
+/** Returns the bands of fees that the trust credentials about an agent at a state. */
 const feeBands = async ({ agentId }: TestAgent) => {
   const { body } = await s.a.asOperator("GET", `/api/v1/agents/${agentId}/credentials`);
   const stored = body["credentials"] as { credential: { credentialSubject: object } }[];
@@ -79,7 +79,7 @@ const feeBands = async ({ agentId }: TestAgent) => {
   );
 };
 
-test("A13, C8: card money that comes back through a peer waits as long, and its fees back no trust", async () => {
+test("A13, C8: card money that returns through a peer waits as long as before, and its fees back no trust", async () => {
   const { a, b, clock } = s;
   await payByCard(a, payer, { cents: 2_500 });
   await buyRemotely(a, payer, b, remoteWorker);
@@ -95,7 +95,7 @@ test("A13, C8: card money that comes back through a peer waits as long, and its 
   expect(await withdraw(16)).toMatchObject({ status: 201 });
 });
 
-test("A13, C8: the money of a peer that received no card money is withdrawn at once, and its fees count", async () => {
+test("A13, C8: money from a peer that received no card money can be withdrawn at once, and its fees count", async () => {
   const { a, b, boss } = s;
   await payByCard(a, payer, { cents: 2_500 });
   await buyRemotely(a, boss, b, remoteWorker);
@@ -105,7 +105,7 @@ test("A13, C8: the money of a peer that received no card money is withdrawn at o
   expect(await withdraw(16)).toMatchObject({ status: 201 });
 });
 
-test("A13: card money that repays the credit of a peer waits where the peer pays it next", async () => {
+test("A13: card money that repays a peer's credit stays locked at the agents that the peer pays next", async () => {
   const { a, b } = s;
   await b.deposit(remoteWorker, 18);
   await buyRemotely(b, remoteWorker, a, localWorker);
@@ -117,7 +117,7 @@ test("A13: card money that repays the credit of a peer waits where the peer pays
   expect(await withdraw(1)).toMatchObject(held);
 });
 
-test("A13: the operator pays a peer outside with card money before its time", async () => {
+test("A13: an external payment to a peer may use card money before its waiting time is over", async () => {
   const { a, b } = s;
   await payByCard(a, payer, { cents: 2_500 });
   await buyRemotely(a, payer, b, remoteWorker);

@@ -14,7 +14,7 @@ import { createReceipt } from "../../test/test-relay.ts";
 let s: TwoSites;
 afterEach(() => closeSites([s.a, s.b], s.proxies));
 
-/** Delegates from a to b until the settlements are paid. */
+/** Delegates tasks from a to b and waits until their settlements are paid. */
 async function delegate(times: number): Promise<void> {
   const { a, b, boss, worker, clock } = s;
   for (let task = 0; task < times; task += 1) {
@@ -39,7 +39,7 @@ async function delegate(times: number): Promise<void> {
   }
 }
 
-/** The trust of the route to the worker, as scored routing counts it for a stranger. */
+/** The trust in the route to the worker, as scored routing counts it for a stranger. */
 async function getRouteTrust(): Promise<number> {
   const { a, clock } = s;
   await clock.advance(60_000);

@@ -20,7 +20,7 @@ let a: TestSite;
 let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
-/** Has the id of beta's worker at alpha. */
+/** An agent of alpha with the same id as beta's worker. */
 let namesake: TestAgent;
 let sockets: WebSocket[];
 
@@ -65,7 +65,7 @@ async function statusOf(taskId: string): Promise<Pick<Task, "status" | "assigned
   return body["task"] as Task;
 }
 
-/** Records the events that alpha sends to the namesake's webhook. */
+/** Records the events that alpha sends to the webhook of the agent with the same id. */
 async function listenToWebhook(): Promise<ListeningPeer> {
   const listening = await startListeningPeer(() => ({}));
   const path = `/api/v1/agents/${namesake.agentId}/webhooks`;
@@ -74,7 +74,7 @@ async function listenToWebhook(): Promise<ListeningPeer> {
   return listening;
 }
 
-/** Sends a message from an agent's device and returns alpha's answers, those that come later as well. */
+/** Sends a message from an agent's device and returns alpha's answers, including the later ones. */
 async function say(agent: TestAgent, message: ClientMessage): Promise<readonly ServerMessage[]> {
   const socket = new WebSocket(socketUrl(a.url, agent.agentId), {
     headers: { authorization: `Bearer ${await a.token(agent)}` },
@@ -138,7 +138,7 @@ test("A1: a local agent with a remote agent's id cannot reassign its task by ref
     description: "a slow worker",
   });
   const taskId = await waiting();
-  // The task comes back to its peer when the other's endpoint has failed as well.
+  // The task returns to its peer when the other executor's endpoint has failed as well.
   await waitUntil(() => a.listLogged("mcp.forward_failed").length > 0, "the other is tried");
   await waitUntil(
     async () => (await statusOf(taskId)).assigned_to === worker.agentId,

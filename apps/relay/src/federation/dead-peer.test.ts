@@ -9,7 +9,7 @@ import {
 import { waitUntil } from "../../test/network/network.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
-/** The timeout of a query with four hops: three further relays, and the way to the first. */
+/** The timeout of a query with four hops: one to the first relay, and three to further ones. */
 const QUERY_TIMEOUT_MS = 1_000;
 
 let t: TestRelay;
@@ -64,7 +64,7 @@ async function expectFullWait(): Promise<void> {
 }
 
 describe("unresponsive peers", () => {
-  test("a peer that never answers delays one submission by a second and no later one", async () => {
+  test("a peer that never answers delays one submission by a second, and no later submission", async () => {
     await expectFullWait();
     const before = t.clock.now();
     for (let again = 0; again < 10; again += 1) {
@@ -78,7 +78,7 @@ describe("unresponsive peers", () => {
     expect(chosen(await submit())).toBe(worker.agentId);
   });
 
-  test("a peer that never answers is awaited no longer than the asking relay waits", async () => {
+  test("a relay waits for a silent peer no longer than the relay that asked it waits", async () => {
     const asking = await createFakePeer(t).completeHandshake();
     const reply = asking.post("/federation/v1/discover", createQuery(asking));
     await waitUntil(() => queries().length === 1, "the peer is asked");
@@ -86,7 +86,7 @@ describe("unresponsive peers", () => {
     expect(await reply).toMatchObject({ status: 200, body: { agents: [] } });
   });
 
-  test("a peer that never answers is not awaited after it has missed a heartbeat", async () => {
+  test("a relay does not wait for a silent peer that has missed a heartbeat", async () => {
     await t.clock.advance(60_000);
     await t.relay.tick();
     await waitUntil(async () => {
@@ -112,7 +112,7 @@ describe("late answers", () => {
     ],
   });
 
-  test("a peer that answers a query late is included in later searches, and awaited by the next query", async () => {
+  test("a peer that answers a query late is included in later searches, and the next query waits for it", async () => {
     const remote = t.createUnknownAgent();
     let say: (body: unknown) => void = () => {};
     answer = () => new Promise((resolve) => (say = resolve));

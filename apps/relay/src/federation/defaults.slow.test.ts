@@ -88,7 +88,7 @@ const keyOf = async (site: TestSite) =>
   hexToBytes(String((await site.request("GET", "/federation/v1/identity")).body["public_key"]));
 
 describe("A9: a peer that accepts a result and does not settle", () => {
-  test("a default is logged, counted as owed, and one failed outcome of that peer", async () => {
+  test("a default is logged, counted as owed, and recorded as one failed outcome of that peer", async () => {
     const taskId = await defaulted();
     expect(b.listLogged("federation.settlement.defaulted")).toMatchObject([
       { level: "error", correlationId: taskId, relay_id: a.relayId, amount: 0.95 },
@@ -134,7 +134,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
     await waitForTask(b, worker);
   });
 
-  test("a peer in default clears its default by settling later, without new credit", async () => {
+  test("a peer in default clears its default by a late settlement, which gives it no new credit", async () => {
     const taskId = await defaulted();
     const limit = await b.asOperator("PUT", `${PEERS_PATH}/${a.relayId}`, { credit_limit: 0.5 });
     expect(limit.status).toBe(200);
@@ -154,7 +154,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
     expect(await getReconciliation(b)).toMatchObject({ consistent: true });
   });
 
-  test("a peer gains nothing by accepting the result only after the hold has expired", async () => {
+  test("a peer gains nothing if it accepts the result only after the hold has expired", async () => {
     chooseAction = (path) =>
       path.includes("/task/result") ? "lose-answer" : withoutSettlements(path);
     const { body } = await submitToBest(a, boss);

@@ -56,7 +56,7 @@ const passedLevels = (names: readonly string[]) => names.map((name) => ({ name, 
 const whole = ["well_formed", "intact", "key_bound", "key_valid", "task_bound", "hashes_match"];
 
 describe("the evidence of a task that a remote agent executed", () => {
-  test("the evidence verifies without either relay, by the pinned key and the other relay's attestation", async () => {
+  test("the evidence verifies without access to a relay, by the pinned key and the other relay's attestation", async () => {
     const { boss, worker, task } = await done(1);
     const { bundle, verdict } = await evidenceAt(a, boss.agentId, task.task_id);
     const { relayKey } = await evidenceAt(b, worker.agentId, task.task_id);
@@ -81,7 +81,7 @@ describe("the evidence of a task that a remote agent executed", () => {
     ]);
   });
 
-  test("the evidence verifies at a middle relay: it was paid its fee and the amount that it paid on", async () => {
+  test("the evidence verifies at a middle relay, which received its fee and the amount that it passed on", async () => {
     const { worker, task } = await done(1, c);
     await waitUntil(async () => (await c.getBalance(worker)) > 0, "the worker is paid");
     const { bundle, verdict } = await waitUntil(async () => {
@@ -98,7 +98,7 @@ describe("the evidence of a task that a remote agent executed", () => {
     expect(credited).toMatchObject([{ account: `peer:${c.relayId}`, amount: 0.9025 }]);
   });
 
-  test("E14: a receipt that is too deep for the payer's relay is refused, and the deepest possible one is paid", async () => {
+  test("E14: a receipt that is too deep for the payer's relay is refused, and the deepest allowed one is paid", async () => {
     const boss = await a.createAgent();
     await a.deposit(boss, 10);
     const worker = await b.createWorker(1);

@@ -62,8 +62,8 @@ describe("H18: relays of this version", () => {
   });
 });
 
-describe("H18: a peer of the version before", () => {
-  test("a peer of the version before gets answers of its version: no position, and an unsigned acceptance", async () => {
+describe("H18: a peer of the previous version", () => {
+  test("a peer of the previous version gets answers of its version: no position, and an unsigned acceptance", async () => {
     const t = await start();
     const { peer, receipt, listening } = await forwardTaskToPeer(t);
     closing.push(() => listening.close());
@@ -74,7 +74,7 @@ describe("H18: a peer of the version before", () => {
     expect(reply.body).toEqual({ status: "accepted" });
   });
 
-  test("a peer of the version before stays active: its plain heartbeats and answers count as before", async () => {
+  test("a peer of the previous version stays active, because its plain heartbeats and answers count", async () => {
     const t = await start();
     const listening = await answerer(t, (peer, timestamp) => plain(peer, t, timestamp));
     await advanceHeartbeat(t);
@@ -87,14 +87,14 @@ describe("H18: a peer of the version before", () => {
   });
 
   test.each([
-    ["is shown no forward of an earlier relay", [], false],
+    ["that does not name relayed is not shown the forward of an earlier relay", [], false],
     ["that names relayed is shown the forward of an earlier relay", ["relayed"], true],
   ])("H18: a next relay %s", async (_, features, isShown) => {
     const { passed } = await relayTask(await start(), undefined, {}, features);
     expect("relayed" in passed).toBe(isShown);
   });
 
-  test("H18: a task at it is not cancelled and ends by expiry", async () => {
+  test("H18: a task at a peer of the previous version is not cancelled and ends by expiry", async () => {
     const t = await start();
     const { boss, task, listening } = await forwardTaskToPeer(t);
     closing.push(() => listening.close());
@@ -114,24 +114,21 @@ describe("H18: a peer of the version before", () => {
   });
 
   test.each([
-    ["counts, and no signature is missed", [], 0],
-    ["counts, though one that names signed_accepted should sign it", ["signed_accepted"], 1],
-  ])(
-    "H18: a previous version's unsigned acceptance of a result %s",
-    async (_, features, missed) => {
-      const t = await start();
-      const listening = await startListeningPeer(({ path }) =>
-        path.endsWith("/task/result") ? { status: "accepted" } : {},
-      );
-      closing.push(() => listening.close());
-      const peer = await createFakePeer(t, listening.url).completeHandshake({ features });
-      await completeTaskOfPeer(t, peer);
-      const returned = () => t.listLogged("federation.result.returned");
-      await waitUntil(() => returned().length > 0, "an answer");
-      expect(returned()).toMatchObject([{ state: "completed" }]);
-      expect(t.listLogged("federation.accepted_unsigned")).toHaveLength(missed);
-    },
-  );
+    ["from a peer of the previous version counts and is not logged", [], 0],
+    ["from a peer that names signed_accepted counts, but is logged", ["signed_accepted"], 1],
+  ])("H18: an unsigned acceptance of a result %s", async (_, features, missed) => {
+    const t = await start();
+    const listening = await startListeningPeer(({ path }) =>
+      path.endsWith("/task/result") ? { status: "accepted" } : {},
+    );
+    closing.push(() => listening.close());
+    const peer = await createFakePeer(t, listening.url).completeHandshake({ features });
+    await completeTaskOfPeer(t, peer);
+    const returned = () => t.listLogged("federation.result.returned");
+    await waitUntil(() => returned().length > 0, "an answer");
+    expect(returned()).toMatchObject([{ state: "completed" }]);
+    expect(t.listLogged("federation.accepted_unsigned")).toHaveLength(missed);
+  });
 
   test.each([
     ["without the settlement", [], false],
@@ -153,7 +150,7 @@ describe("H18: a peer of the version before", () => {
     },
   );
 
-  test("a peer of the version before loses the features that it no longer names after a downgrade", async () => {
+  test("a peer that no longer names its features after a downgrade loses them", async () => {
     const t = await start();
     const peer = await createFakePeer(t).completeHandshake();
     await peer.heartbeat(undefined, { features: own, incarnation: 5 });
@@ -176,7 +173,7 @@ describe("H18: the features of an answer to a heartbeat", () => {
     expect(await peerOf(t)).toMatchObject({ features: own });
   });
 
-  test("the features of an answer are ignored without that signature, though the answer counts as a heartbeat", async () => {
+  test("the features of an answer without that signature are ignored, but the answer counts as a heartbeat", async () => {
     const t = await start();
     await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }));
     await advanceHeartbeat(t);

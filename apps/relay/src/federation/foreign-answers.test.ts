@@ -6,7 +6,7 @@ import { startListeningPeer, type ListeningPeer } from "../../test/network/liste
 import { waitUntil } from "../../test/network/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
-/** An answer of a proxy in the place of the peer, while that is replaced by a newer version. */
+/** An answer that a proxy gives in place of the peer while the peer is being upgraded. */
 const PAGE = "<html><body>default backend</body></html>";
 
 let t: TestRelay;
@@ -44,9 +44,9 @@ const sentResults = () => server.requests.filter(({ path }) => path.endsWith("/t
 const statesOfReturn = () =>
   t.listLogged("federation.result.returned").map(({ state }) => state as string);
 
-describe("an answer of a proxy in the place of a peer", () => {
+describe("an answer of a proxy in place of a peer", () => {
   test.each([400, 404, 410, 413, 200])(
-    "a result that a proxy answers with a page and %i is sent to the peer again",
+    "a result that a proxy answered with a page and the status %i is sent to the peer again",
     async (status) => {
       proxyStatus = status;
       await start();

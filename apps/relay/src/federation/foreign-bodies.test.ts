@@ -7,12 +7,12 @@ import { startTestRelay } from "../../test/test-relay.ts";
 const HEARTBEAT_PATH = "/federation/v1/peer/heartbeat";
 const OTHER_RELAY_ID = "0199c800-0000-7000-8000-0000000000aa";
 
-/** A body is signed without the header of its time, so any relay that has it can send it at any time. */
+/** The signature does not cover the time in the header, so any relay with the body can send it later. */
 test.each([
   ["for another relay", { to: OTHER_RELAY_ID }, "federation.wrong_receiver"],
   ["an hour ago", { ageMs: 3_600_000 }, "federation.timestamp_expired"],
 ])(
-  "FE24: bodies that a peer has signed %s use up none of its rate when another relay sends them",
+  "FE24: bodies that a peer signed %s do not use up its rate limit when another relay sends them",
   async (_, { to, ageMs = 0 }: { to?: string; ageMs?: number }, code) => {
     const t = await startTestRelay({
       AGENT_FEDERATION_ENDPOINT_URL: "http://relay.test",

@@ -79,38 +79,41 @@ describe("a nested receipt that the delegator forged for its forwarded task", ()
       },
     ],
     ["signed by the true worker, past its own relay", async () => worker],
-  ])("A1: %s does not end the task, and its worker is paid", async (_, forger) => {
-    const { task, status } = await forwarded();
-    const signer = await forger();
-    const before = await getAgentStates(a, [boss]);
-    expect(await nestInOwnTask(createReceipt(signer, task))).toMatchObject({ status: 200 });
-    expect(await status()).toBe("claimed");
-    expect(await reservedAt(a)).toEqual([0.95]);
-    const [after] = await getAgentStates(a, [boss]);
-    expect(after).toMatchObject({
-      balance: before[0]?.balance,
-      pending_allocations: before[0]?.pending_allocations,
-      settlements: [],
-    });
-    expect(a.listLogged("multihop.settlement.task_not_found")).toMatchObject([
-      { nested_task_id: task.task_id, code: "nested.task_with_peer" },
-    ]);
-
-    await completeTask(b, worker, await waitForTask(b, worker, task.task_id));
-    await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
-    await waitUntil(async () => (await a.getBalance(boss)) === 9, "the delegator is charged");
-    expect(await status()).toBe("completed");
-    expect(await getPeerPositions(a)).toEqual({ [b.relayId]: 0.95 });
-    expect(await reservedAt(a)).toEqual([0]);
-    for (const site of [a, b]) {
-      expect(await getReconciliation(site)).toMatchObject({
-        consistent: true,
-        totals: { holds: 0 },
+  ])(
+    "A1: a receipt that the delegator forged %s does not end the task, and its worker is paid",
+    async (_, forger) => {
+      const { task, status } = await forwarded();
+      const signer = await forger();
+      const before = await getAgentStates(a, [boss]);
+      expect(await nestInOwnTask(createReceipt(signer, task))).toMatchObject({ status: 200 });
+      expect(await status()).toBe("claimed");
+      expect(await reservedAt(a)).toEqual([0.95]);
+      const [after] = await getAgentStates(a, [boss]);
+      expect(after).toMatchObject({
+        balance: before[0]?.balance,
+        pending_allocations: before[0]?.pending_allocations,
+        settlements: [],
       });
-    }
-  });
+      expect(a.listLogged("multihop.settlement.task_not_found")).toMatchObject([
+        { nested_task_id: task.task_id, code: "nested.task_with_peer" },
+      ]);
 
-  test("A1: ten forged nested receipts at once end no task, before and after the result", async () => {
+      await completeTask(b, worker, await waitForTask(b, worker, task.task_id));
+      await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
+      await waitUntil(async () => (await a.getBalance(boss)) === 9, "the delegator is charged");
+      expect(await status()).toBe("completed");
+      expect(await getPeerPositions(a)).toEqual({ [b.relayId]: 0.95 });
+      expect(await reservedAt(a)).toEqual([0]);
+      for (const site of [a, b]) {
+        expect(await getReconciliation(site)).toMatchObject({
+          consistent: true,
+          totals: { holds: 0 },
+        });
+      }
+    },
+  );
+
+  test("A1: ten concurrent forged nested receipts end no task, before or after its result", async () => {
     const { task, status } = await forwarded();
     const forged = () => nestInOwnTask(createReceipt(impostor(), task));
     await Promise.all(Array.from({ length: 5 }, forged));

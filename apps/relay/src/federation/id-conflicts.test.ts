@@ -77,7 +77,7 @@ test("A4: a peer that was not admitted can neither rename an agent of this relay
   expect(await waitForTask(home, agent)).toMatchObject({ agent_id: agent.agentId });
 });
 
-test("D1: the first binding of an id under another key than an admitted peer's claim is 409", async () => {
+test("D1: a first binding of an id to another key than an admitted peer claims is answered with 409", async () => {
   await addPeer(home, partner);
   const agent = await offer(partner, home.createUnknownAgent());
   const thief = underAnotherKey(agent);
@@ -91,7 +91,7 @@ test("D1: the first binding of an id under another key than an admitted peer's c
   expect(await bootstrap(home, agent)).toMatchObject({ status: 201 });
 });
 
-test("D1: the operator's token binds an id that an admitted peer claims under another key", async () => {
+test("D1: the operator may bind an id that an admitted peer claims under another key", async () => {
   await addPeer(home, partner);
   const agent = await offer(partner, home.createUnknownAgent());
   const { agentId: agent_id, publicKey: public_key } = underAnotherKey(agent);
@@ -126,7 +126,7 @@ test("A4: with three relays and one squatter the admitted peer's claim wins, and
   expect(squatting.listLogged("federation.task.taken")).toEqual([]);
 });
 
-test("D1: a squatter that alone offers a capability does not get tasks for the id of an admitted peer's agent", async () => {
+test("D1: a squatter with the only offer of a capability gets no tasks for the id of an admitted peer's agent", async () => {
   await addPeer(home, partner);
   const agent = await offer(partner, home.createUnknownAgent());
   await offer(squatting, underAnotherKey(agent), "translate");
@@ -139,7 +139,7 @@ test("D1: a squatter that alone offers a capability does not get tasks for the i
   expect(squatting.listLogged("federation.task.taken")).toEqual([]);
 });
 
-test("D1: an id that two strangers claim is in conflict, and gets no task unless its key is named", async () => {
+test("D1: an id that two strangers claim is in conflict, and gets no task unless the task names its key", async () => {
   await addPeer(partner, home);
   const agent = await offer(partner, home.createUnknownAgent());
   const squatter = await offer(squatting, underAnotherKey(agent));
@@ -179,7 +179,7 @@ test("D1: an id of version 8 cannot be squatted at any relay, and needs no query
   expect(partner.listLogged("federation.query.answered")).toEqual([]);
 });
 
-test("D1: strangers' new ids cause at most ten queries to peers a minute, and are bound all the same", async () => {
+test("D1: new ids of strangers cause at most ten queries to peers a minute, and are bound in any case", async () => {
   await addPeer(home, partner);
   for (let made = 0; made < 15; made += 1) {
     expect(await bootstrap(home, home.createUnknownAgent())).toMatchObject({ status: 201 });
@@ -187,7 +187,7 @@ test("D1: strangers' new ids cause at most ten queries to peers a minute, and ar
   expect(partner.listLogged("federation.query.answered")).toHaveLength(10);
 });
 
-test("D1: an admitted peer that does not answer delays a new agent no longer than discovery does", async () => {
+test("D1: an admitted peer that does not answer delays a new agent only as long as a discovery may last", async () => {
   await addPeer(home, partner);
   await partner.stop();
   expect(await bootstrap(home, home.createUnknownAgent())).toMatchObject({ status: 201 });

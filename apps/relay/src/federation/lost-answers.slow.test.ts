@@ -31,7 +31,7 @@ beforeEach(async () => {
   const env = {
     AGENT_FEDERATION_CREDIT_LIMIT: "100000",
     AGENT_TASK_TTL_MS: "86400000",
-    // The fee of one task suffices.
+    // The fee of one task is enough.
     AGENT_TRUST_FEES_VERIFIED: "0.01",
   };
   const scene = await startTwoSites({
@@ -44,7 +44,7 @@ beforeEach(async () => {
 });
 afterEach(() => closeSites([a, b], proxies));
 
-/** Runs the jobs of both relays until a condition holds, for hours if necessary. */
+/** Runs the jobs of both relays until a condition holds, for hours of clock time if necessary. */
 function settleEverything(done: () => Promise<boolean>, stepMs = 30_000): Promise<boolean> {
   return advanceUntil(clock, [a, b], { stepMs, what: "everything is settled" }, done);
 }
@@ -112,7 +112,7 @@ describe("FE17 a settlement whose answers are all lost", () => {
     await waitUntil(async () => (await outbox("pending")).length === 1, "the settlement begins");
   };
 
-  test("a settlement whose answers are all lost is looked up at the peer, found paid and completed without a refund", async () => {
+  test("a settlement whose answers are all lost is looked up at the peer, found as paid and not refunded", async () => {
     chooseAction = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
     await settle();
     await settleEverything(async () => (await outbox("completed")).length === 1, 600_000);
@@ -120,7 +120,7 @@ describe("FE17 a settlement whose answers are all lost", () => {
     expect(a.listLogged("settlement.retry.refunded")).toEqual([]);
   });
 
-  test("a settlement is refunded once after attempts that never arrived, and is not paid later", async () => {
+  test("a settlement that never arrived in any attempt is refunded once, and is not paid later", async () => {
     chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await settle();
     await settleEverything(async () => (await outbox("failed")).length === 1, 600_000);
@@ -192,7 +192,7 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
     );
   };
 
-  test("A6: a task is an interaction while its settlement is in flight, and then one success at both relays", async () => {
+  test("A6: a task counts as an interaction until its settlement is paid, and then as a success at both relays", async () => {
     chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await deliver();
     expect(await known()).toEqual({ ofWorker: interaction, ofPeer: interaction, rate: 0.5 });
@@ -208,7 +208,7 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
     expect(await known()).toEqual({ ofWorker: interaction, ofPeer: interaction, rate: 0.5 });
   });
 
-  test("A6: a task whose settlement answers are lost counts once", async () => {
+  test("A6: a task counts once even if all answers to its settlement are lost", async () => {
     chooseAction = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
     await deliver();
     await settleEverything(async () => (await outbox("completed")).length === 1, 600_000);
@@ -216,7 +216,7 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
   });
 });
 
-test("B13: the texts of a peer's task are erased only after its result was sent back", async () => {
+test("B13: the texts of a peer's task cannot be erased before its result was sent back", async () => {
   chooseAction = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
   await submitToBest(a, boss);
   const task = await waitForTask(b, worker);
@@ -251,7 +251,7 @@ test("B13: the texts of a peer's task are not erased before the peer has settled
   const path = `/agent/${boss.agentId}/tasks?submitted_by=me`;
   await settleEverything(async () => (await a.as(boss, "GET", path)).text.includes('"completed"'));
   const texts = `/api/v1/admin/tasks/${task.task_id}/texts`;
-  // After a restore of a backup from now the peer receives the result again, under its signature.
+  // If a backup of this moment is restored, the peer receives the result again with its signature.
   expect(await b.asOperator("DELETE", texts)).toMatchObject({
     status: 409,
     body: { code: "task.not_finished" },

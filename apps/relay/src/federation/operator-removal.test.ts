@@ -72,7 +72,7 @@ describe("A3: a peer that the operator removed", () => {
     await expectShut();
   });
 
-  test("a peer that the operator removed is refused when it confirms a proposal from before the removal", async () => {
+  test("a peer that the operator removed is refused when it confirms a proposal that is older than the removal", async () => {
     await peer.remove();
     await t.clock.advance(1);
     const { status, body } = await peer.propose();
@@ -88,7 +88,7 @@ describe("A3: a peer that the operator removed", () => {
     await expectShut();
   });
 
-  test("a peer that the operator removed is refused as well when it had left by itself before", async () => {
+  test("a peer that the operator removed is refused even if it had left by itself before", async () => {
     await peer.remove();
     expect(await shown(t, peer.relayId)).toEqual({ state: "removed", credit: 70 });
     expect(await remove(t, peer.relayId)).toMatchObject({ status: 200 });
@@ -179,7 +179,7 @@ describe("A3: readmitted peers", () => {
   const admit = (by: TestSite, other: TestSite) =>
     by.asOperator("POST", PEERS_PATH, { endpoint_url: other.url });
 
-  test("a removed peer loses the default credit by the removal", async () => {
+  test("a removal by the operator takes the default credit from a peer", async () => {
     expect(await shown(b, a.relayId)).toEqual({ state: "removed", credit: 1_000 });
     expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
   });
@@ -208,7 +208,7 @@ describe("A3: readmitted peers", () => {
     expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
   });
 
-  test("a removed peer returns when both operators removed the other and both admit it", async () => {
+  test("a removed peer returns when both operators have removed the other relay and both admit it again", async () => {
     await admit(a, b);
     await remove(b, a.relayId);
     await remove(a, b.relayId);
@@ -235,7 +235,7 @@ describe("A3: readmitted peers", () => {
   });
 });
 
-describe("A3: a peer that was lost and that the operator adds again", () => {
+describe("A3: a lost peer that the operator adds again", () => {
   let sites: TwoSites;
   let isCut: boolean;
   beforeEach(async () => {
@@ -277,7 +277,7 @@ describe("A3: a peer that was lost and that the operator adds again", () => {
     },
   );
 
-  test("a peer that is added again keeps the default limit that the operator left as it was", async () => {
+  test("a peer that is added again keeps the default limit if the operator never changed it", async () => {
     const { a, b } = sites;
     await loseAndAdd(a, b);
     expect(await shown(a, b.relayId)).toEqual({ state: "active", credit: 1_000 });

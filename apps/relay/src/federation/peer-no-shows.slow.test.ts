@@ -49,7 +49,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Submits a task that beta has and whose worker has not done it yet. */
+/** Submits a task that beta has received and that its worker has not done yet. */
 async function forwarded(capability = "summarise"): Promise<string> {
   const taskId = String((await submitToBest(a, boss, { capability })).body["task_id"]);
   await waitForTask(b, worker, taskId);
@@ -110,7 +110,7 @@ test("B2: a result that waits because this relay was down is not the peer's no-s
   await a.stop();
   await doneThere(taskId);
   await pass(11, [b]);
-  // The next attempt comes only after the task's end, however many there were before.
+  // The next attempt follows only after the task's end, whatever the number of earlier ones.
   chooseAction = (path) => (path.includes("/task/result") ? "refuse" : "pass");
   await startAlpha(9);
   await pass(5);
@@ -127,7 +127,7 @@ test("B2: a peer that the operator removed cannot send its result, so its task i
   expect(await failuresOfBeta()).toBe(0);
 });
 
-test("A8, B2: a task whose result a restored relay has lost is not its peer's no-show", async () => {
+test("A8, B2: a task whose result was lost when a relay was restored is not a no-show of its peer", async () => {
   const backup = join(folder, "backup");
   const taskId = await forwarded();
   await backUpStored(file(), backup);

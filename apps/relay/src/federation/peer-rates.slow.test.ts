@@ -71,8 +71,8 @@ async function runFlooded(flooded: "a" | "b"): Promise<TwoSites> {
 
 describe("look-ups of a relay's users", () => {
   test.each([
-    ["the payer's relay stop no settlement", "a"],
-    ["the payee's relay stop no result", "b"],
+    ["the payer's relay do not stop a settlement", "a"],
+    ["the payee's relay do not stop a result", "b"],
   ] as const)("look-ups of users at %s", { timeout: 60_000 }, async (_, flooded) => {
     const { a, b, boss, worker } = await runFlooded(flooded);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([9, 0.9025]);
@@ -85,7 +85,7 @@ describe("look-ups of a relay's users", () => {
     }
   });
 
-  test("look-ups of a relay's users reach a peer up to a number a minute, and again after it", async () => {
+  test("look-ups of a relay's users reach a peer up to a limit for each minute, and again in the next minute", async () => {
     const asked: string[] = [];
     const chooseAction = (path: string) => {
       if (path.endsWith("/discover")) asked.push(path);
@@ -98,7 +98,7 @@ describe("look-ups of a relay's users", () => {
     asked.length = 0;
     const find = async (agentId: string) =>
       (await a.as(boss, "GET", `/api/v1/agents/${agentId}`)).status;
-    // An honest number is answered.
+    // An honest number of look-ups is answered.
     for (const { agentId } of others) expect(await find(agentId)).toBe(200);
     await flood(a, await a.token(boss));
     expect(asked).toHaveLength(limits.federationQueries);
@@ -152,7 +152,7 @@ describe("busy peers", () => {
 
   const isAboutMoney = (path: string) => path.includes("/settlement");
 
-  test("a settlement to a peer that is busy is paid once it is accepted, hours after six attempts", async () => {
+  test("a settlement to a busy peer is paid when the peer accepts it, even hours after six attempts", async () => {
     let isBusy = true;
     let refused = 0;
     const chooseAction = (path: string) => {

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => closeSites([s.a, s.b], s.proxies));
 
-/** Lets a payer at the first relay order from the worker at the second, which ends the task. */
+/** Submits a task of a payer at the first relay to the worker at the second, which ends the task. */
 async function order(payer: TestAgent, status: "completed" | "failed"): Promise<void> {
   const { a, b, worker, clock } = s;
   const path = `/agent/${worker.agentId}/task`;
@@ -51,14 +51,14 @@ async function countOutcomes(): Promise<readonly [successes: number, failures: n
 }
 
 describe("C7: records of peers", () => {
-  test("the record of a peer is not raised by tasks that leave next to no fees", async () => {
+  test("the record of a peer does not improve by tasks that leave almost no fees", async () => {
     await putListing(s.b, s.worker, 0.000001);
     const poor = await createPayer(0.001);
     for (let task = 0; task < 3; task += 1) await order(poor, "completed");
     expect(await countOutcomes()).toEqual([0, 0]);
   });
 
-  test("the record of a peer is not harmed by failures that a payer without fees orders, whatever their cost", async () => {
+  test("the record of a peer is not harmed by failed tasks of a payer that left no fees, whatever their price", async () => {
     const rich = await createPayer(100);
     for (let task = 0; task < 3; task += 1) await order(rich, "failed");
     expect(await countOutcomes()).toEqual([0, 0]);

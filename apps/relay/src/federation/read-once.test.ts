@@ -38,7 +38,7 @@ async function post(peer: FakePeer, name: keyof typeof schemas, body: Record<str
 const once = { parses: 1, schemaPasses: 1 };
 
 describe("messages of peers", () => {
-  test("a relay parses a task whose signature covers unknown members once", async () => {
+  test("a relay parses a task only once, even if its signature covers unknown members", async () => {
     const peer = await createFakePeer(t).completeHandshake();
     const worker = await t.createWorker(1);
     const own = { target_agent: worker.agentId, public_key: worker.publicKey };
@@ -54,7 +54,7 @@ describe("messages of peers", () => {
     });
   });
 
-  test("a relay parses a result that it accepts once", async () => {
+  test("a relay parses an accepted result only once", async () => {
     const { peer, listening, receipt } = await forwardTaskToPeer(t);
     try {
       expect(await post(peer, "task/result", peer.createResult(receipt))).toMatchObject({
@@ -66,7 +66,7 @@ describe("messages of peers", () => {
     }
   });
 
-  test("a relay parses a settlement whose signature covers unknown members once", async () => {
+  test("a relay parses a settlement only once, even if its signature covers unknown members", async () => {
     const peer = await createFakePeer(t).completeHandshake();
     const { settlement } = await completeTaskOfPeer(t, peer);
     const body = peer.createSettlement({ ...settlement, unknown: 1 });

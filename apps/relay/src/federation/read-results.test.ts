@@ -8,9 +8,9 @@ import { getReconciliation, waitUntil } from "../../test/network/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const EXPIRES_MS = 600_000;
-/** Longer than a hold lasts. */
+/** A time that is longer than a hold lasts. */
 const HOLD_MS = 6 * 3_600_000;
-/** Longer than the longest pause between two attempts at a result. */
+/** A time that is longer than the longest pause between two attempts to send a result. */
 const RETRY_MS = 7_800_000;
 /** The clocks of two peers may differ by this much. */
 const CLOCK_DIFFERENCE_MS = 300_000;
@@ -72,7 +72,7 @@ async function orderAndComplete(work: () => Promise<unknown> = async () => {}): 
   await runJobs();
 }
 
-/** A result that is due goes before the end of its hold, so both need a round. */
+/** A due result is sent before its hold ends, so both need a round of jobs. */
 async function runJobs(): Promise<void> {
   for (let round = 0; round < 2; round += 1) {
     await t.relay.tick();
@@ -80,7 +80,7 @@ async function runJobs(): Promise<void> {
   }
 }
 
-/** Passes the time in steps, so that the result is sent again as it is due. */
+/** Advances the time in steps, so that the result is sent again whenever it is due. */
 async function pass(ms: number): Promise<void> {
   const end = t.clock.now() + ms;
   while (t.clock.now() < end) {
@@ -114,7 +114,7 @@ describe("A9: a peer that reads a result in time and does not accept it", () => 
     expect(await order()).toMatchObject(refused);
     expect(await getReconciliation(t)).toMatchObject({ consistent: true });
 
-    // The operator may find that the peer was in the right.
+    // The operator may find that the peer was right.
     const path = `/api/v1/admin/federation/peers/${peer.relayId}/clear-defaults`;
     const cleared = await t.asOperator("POST", path, { reason: "its database was lost" });
     expect(cleared).toMatchObject({ status: 200, body: { cleared: 0.95, tasks: 1 } });
@@ -139,7 +139,7 @@ describe("A9: a peer that reads a result in time and does not accept it", () => 
 describe("A9: a peer is not in default for a result", () => {
   const tooLate = { status: 404, code: "result.task_not_found" };
 
-  test("that it gets only after the task's expiry", async () => {
+  test("a peer is not in default for a result that it gets only after the task's expiry", async () => {
     let expiresAt = Infinity;
     answerResult = () => (t.clock.now() >= expiresAt ? tooLate : undefined);
     await start();
@@ -155,28 +155,34 @@ describe("A9: a peer is not in default for a result", () => {
     ["that never reached it", undefined],
     ["that it cannot process while it is frozen", { status: 503, code: "server.frozen" }],
     ["that a proxy refused in its place", { status: 404 }],
-  ])("%s, and has its credit again once it answers", async (_, answer) => {
-    answerResult = () => answer;
-    await start();
-    await orderAndComplete();
-    await pass(HOLD_MS);
-    expect(await debtor()).toMatchObject({ defaulted: 0, undecided: 0.95 });
-    expect(countDefaults()).toBe(0);
-    expect(await order()).toMatchObject({ status: 402, body: { code: "clearing.limit_exceeded" } });
-    answerResult = () => tooLate;
-    await pass(RETRY_MS);
-    expect(await debtor()).toMatchObject({ defaulted: 0, undecided: 0 });
-    expect(countDefaults()).toBe(0);
-    expect(await order()).toMatchObject({ status: 202 });
-  });
+  ])(
+    "a peer is not in default for a result %s, and regains its credit once it answers",
+    async (_, answer) => {
+      answerResult = () => answer;
+      await start();
+      await orderAndComplete();
+      await pass(HOLD_MS);
+      expect(await debtor()).toMatchObject({ defaulted: 0, undecided: 0.95 });
+      expect(countDefaults()).toBe(0);
+      expect(await order()).toMatchObject({
+        status: 402,
+        body: { code: "clearing.limit_exceeded" },
+      });
+      answerResult = () => tooLate;
+      await pass(RETRY_MS);
+      expect(await debtor()).toMatchObject({ defaulted: 0, undecided: 0 });
+      expect(countDefaults()).toBe(0);
+      expect(await order()).toMatchObject({ status: 202 });
+    },
+  );
 });
 
 describe("A17: a peer is not in default for a result", () => {
-  test("that it refuses a second after the task's expiry by its own clock, which is five minutes ahead", async () => {
+  test("a peer whose clock is five minutes ahead is not in default for a result that it refuses after the expiry", async () => {
     answerResult = () => ({ status: 404, code: "result.task_not_found" });
     await start();
     await orderAndComplete(() => t.clock.advance(EXPIRES_MS - CLOCK_DIFFERENCE_MS + 1_000));
-    // It may have refused falsely, so its credit stays used up for as long as a settlement is awaited.
+    // Its refusal may be false, so its credit stays used up for as long as the relay waits for a settlement.
     expect(await order()).toMatchObject({ status: 402 });
     await pass(HOLD_MS);
     expect(await debtor()).toMatchObject({ defaulted: 0 });
@@ -185,7 +191,7 @@ describe("A17: a peer is not in default for a result", () => {
     expect(await getReconciliation(t)).toMatchObject({ consistent: true });
   });
 
-  test("that it refuses after the end that it asked for, though a freeze of this relay has moved that end", async () => {
+  test("a peer is not in default for a result that it refuses after the requested end, even if a freeze moved that", async () => {
     answerResult = () => ({ status: 404, code: "result.task_not_found" });
     await start();
     await orderAndComplete(async () => {

@@ -250,7 +250,7 @@ test.each(names)(
     sites.beta = await start("beta", port);
     await rotate("beta");
     const { beta } = sites;
-    // Alpha has removed beta, so it refuses beta's heartbeats until beta has removed alpha as well.
+    // Alpha has removed beta, and refuses beta's heartbeats until beta has removed alpha as well.
     await missHeartbeats(beta, alpha);
     await (asking === "alpha" ? addPeer(alpha, beta) : addPeer(beta, alpha));
     const { public_key: newKey } = await identityOf(beta);

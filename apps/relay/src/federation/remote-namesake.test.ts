@@ -19,7 +19,7 @@ type Network = Awaited<ReturnType<typeof startNetwork>>;
 let network: Network;
 let [home, partner, squatting] = [] as unknown as [TestSite, TestSite, TestSite];
 let boss: TestAgent;
-/** An id under another key at the squatter's relay, not yet registered at home. */
+/** An id with another key at the squatter's relay, which is not yet registered at home. */
 let honest: TestAgent;
 let squatter: TestAgent;
 beforeEach(async () => {
@@ -75,7 +75,7 @@ async function trustIn(agent: TestAgent): Promise<unknown> {
   return records.find(({ remote_agent_id }) => remote_agent_id === agent.agentId);
 }
 
-test("A4: work from a peer that was not admitted bars no first binding of its agent's id here", async () => {
+test("A4: work from a peer that was not admitted does not prevent the first binding of its agent's id here", async () => {
   await finish(squatting, squatter, await forwarded(squatting, squatter));
   await expect.poll(() => trustIn(squatter)).toMatchObject({ successful_tasks: 1 });
   const agent = await bound(home, honest);
@@ -109,7 +109,7 @@ test("A4: an agent that registers here under the key of its remote work retains 
   expect(await trustIn(squatter)).toMatchObject({ successful_tasks: 1 });
 });
 
-test("A4: work from an admitted peer bars the binding of its agent's id under another key, even while the peer is down", async () => {
+test("A4: work from an admitted peer prevents binding its agent's id to another key, even while the peer is down", async () => {
   await addPeer(home, partner);
   const worker = await partner.createWorker(1);
   await squatting.asOperator("DELETE", `/api/v1/agents/${squatter.agentId}`);
@@ -125,12 +125,12 @@ test("A4: work from an admitted peer bars the binding of its agent's id under an
   expect(await bind(home, worker)).toMatchObject({ status: 201 });
 });
 
-test("A4: a squatter's result in flight is paid as ordered and does not affect the agent that is bound meanwhile", async () => {
+test("A4: a squatter's result in flight is paid as agreed and does not affect an agent that was bound meanwhile", async () => {
   const done = await forwarded(squatting, squatter);
   const failing = await forwarded(squatting, squatter);
   const agent = await bound(home, honest);
 
-  // The local agent cannot deliver what was ordered from the remote one either.
+  // The local agent cannot deliver the task of the remote one either.
   for (const { task_id } of [done, failing]) {
     const path = `/agent/${boss.agentId}/task/${task_id}/result`;
     const receipt = createReceipt(agent, { ...done, task_id });
@@ -172,7 +172,7 @@ test("A4: tasks for an id go to the local agent as soon as it is bound to the id
   expect(await trustIn(agent)).toMatchObject({ successful_tasks: 1, interaction_count: 1 });
 });
 
-test("A4: a peer that the operator removed no longer bars a binding", async () => {
+test("A4: a peer that the operator removed no longer prevents a binding", async () => {
   await addPeer(home, partner);
   await squatting.asOperator("DELETE", `/api/v1/agents/${squatter.agentId}`);
   const worker = await partner.createWorker(1);

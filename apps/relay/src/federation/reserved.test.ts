@@ -33,8 +33,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /**
- * Reads the reserved amounts as stored and as derived from tasks, holds and outbox; empty if there are
- * none.
+ * Reads the reserved amounts as stored and as implied by tasks, holds and outbox; empty if there are none.
  */
 const reservedIn = (name: string) =>
   readBesideRelay(join(folder, `${name}.db`), listPeerReservations);
@@ -116,7 +115,7 @@ describe("A2: the amount reserved for a peer", () => {
         await pass("it is refunded", 600_000, async () => (await a.getBalance(boss)) === 10);
       },
     ],
-  ])("the amount reserved for a peer is nothing again after a task that %s", async (_, end) => {
+  ])("the amount reserved for a peer is 0 again after a task that %s", async (_, end) => {
     const { body } = await submitToBest(a, boss);
     const taskId = String(body["task_id"]);
     await waitUntil(async () => (await shownAt(a))[0] === 0.95, "it is reserved");
@@ -223,7 +222,7 @@ test("A2: a middle relay reserves nothing for a result that the previous one has
 });
 
 test.runIf(onlyOn("sqlite"))(
-  "A2: a database of the previous version loses reservations of tasks that ended without their peer",
+  "A2: an upgrade from the previous version drops reservations for tasks that ended without their peer",
   () => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations.slice(0, migrations.indexOf(federationGuards)));

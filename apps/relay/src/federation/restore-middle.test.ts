@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test("A8: a middle relay that lost a settlement of each side recovers both, and pays nothing twice", async () => {
+test("A8: a middle relay that lost a settlement with each neighbour recovers both, and pays nothing twice", async () => {
   const clock = createManualClock();
   let chooseAction: (path: string) => ProxyAction = () => "pass";
   const proxy = await startLossyProxy((path) => chooseAction(path));

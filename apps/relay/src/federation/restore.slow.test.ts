@@ -194,7 +194,7 @@ describe("A8: restored relays", () => {
     expect(await b.getBalance(worker)).toBe(0.9025);
   });
 
-  test("a restored relay sends a settlement that was in flight at the backup again, and pays it once", async () => {
+  test("a restored relay sends a settlement again that was in flight during the backup, and pays it once", async () => {
     const [payer, earner] = [await b.createAgent(), await a.createWorker(1, "translate")];
     await b.deposit(payer, 10);
     const { body } = await submitToBest(b, payer, { capability: "translate" });
@@ -229,7 +229,7 @@ describe("A8: restored relays", () => {
     for (const site of [a, b]) expect(site.listLogged("federation.position_differs")).toEqual([]);
 
     await restoreBeta();
-    // A first position may have been stated before the last settlement, so it takes a second one.
+    // The first position may have been stated before the last settlement, so a second one is needed.
     await exchangeHeartbeats(2);
     for (const [site, own] of [
       [a, 0.95],
@@ -274,14 +274,14 @@ describe("A8: while a relay is frozen", () => {
     await paid();
   });
 
-  test("a settlement uses up no attempt for hours, is paid afterwards, and is not a default", async () => {
+  test("a settlement uses up none of its attempts, even for hours, is paid afterwards, and is not a default", async () => {
     chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
     await doTask();
     const outbox = () => outboxOf(a);
     await firstAttemptLost(a);
     chooseAction = () => "pass";
     await freeze();
-    // Longer than the hold would have lasted, and than all six attempts take.
+    // This is longer than the hold would have lasted, and longer than all six attempts take.
     for (let hour = 0; hour < 9; hour += 3) {
       await clock.advance(3 * 3_600_000);
       await Promise.all([a.relay.tick(), b.relay.tick()]);
@@ -304,7 +304,7 @@ describe("A8: while a relay is frozen", () => {
   });
 });
 
-test("A9: a default counts once, even if a restored relay sends the result again without success", async () => {
+test("A9: a default counts once, even if a restored relay sends the result again in vain", async () => {
   chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
   await doTask();
   const defaults = () => b.listLogged("federation.settlement.defaulted").length;
@@ -329,7 +329,7 @@ test("A9: a default counts once, even if a restored relay sends the result again
   expect(await peerOf(b)).toMatchObject({ defaulted: 0.95 });
 });
 
-test("A8: a result after a freeze of the task's origin is accepted for the duration of the freeze longer", async () => {
+test("A8: a freeze of a task's origin extends the time in which its result is accepted by its own duration", async () => {
   const { body } = await submitToBest(a, boss);
   const task = await waitForTask(b, worker, String(body["task_id"]));
   await a.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });

@@ -86,7 +86,7 @@ describe("the records between two relays", () => {
     return body["settlements"] as { settlement_id: string; refunded: boolean }[];
   };
 
-  /** Lets the jobs of both relays run until something is so. */
+  /** Lets the jobs of both relays run until a condition holds. */
   const pass = (stepMs: number, what: string, done: () => Promise<boolean> | boolean) =>
     advanceUntil(clock, [a, b], { stepMs, what }, done);
 
@@ -106,7 +106,7 @@ describe("the records between two relays", () => {
     await waitUntilPurged(() => Promise.all([keptOf("alpha"), keptOf("beta")]), [nothing, nothing]);
   });
 
-  test("a settled task is purged by the payer; the relay that was paid retains its booking", async () => {
+  test("a settled task is purged at the payer's relay, and the relay that was paid keeps its booking", async () => {
     await work("completed");
     await waitUntil(async () => (await a.getBalance(boss)) === 9, "the payer is charged");
     await waitUntilPurged(
@@ -121,7 +121,7 @@ describe("the records between two relays", () => {
       expect(await getReconciliation(site)).toMatchObject({ consistent: true });
   });
 
-  test("the key of an agent that has worked here permanently bars its id to other keys", async () => {
+  test("the key of an agent that has worked for this relay excludes other keys from its id permanently", async () => {
     await work("failed");
     await waitUntilPurged(() => keptOf("alpha"), nothing);
     const taking = (public_key: string) =>
@@ -147,14 +147,14 @@ describe("the records between two relays", () => {
       return String(entry?.settlement_id);
     }
 
-    test("an undecided settlement stays stored with its task, and is found booked however late", async () => {
+    test("an undecided settlement stays stored with its task, and is found as booked however late", async () => {
       await held("lose-answer");
       await waitUntil(async () => (await a.getBalance(boss)) === 9, "the payer is charged");
       expect(await b.getBalance(worker)).toBe(0.9025);
       await waitUntilPurged(() => keptOf("alpha"), nothing);
     });
 
-    test("a settlement that never arrived is refunded when the other relay has purged its task", async () => {
+    test("a settlement that never arrived is refunded even after the other relay has purged its task", async () => {
       await held("refuse", async () => {
         // The peer accepted the result, so its debt is stored until the operator clears it.
         expect(await keptOf("beta")).toEqual({ ...nothing, inbound: 1 });
@@ -195,7 +195,7 @@ describe("the records of a peer's task", () => {
     }, "time passes");
   }
 
-  test("a settlement is booked once and answered alike after years, and its task id is not accepted again", async () => {
+  test("a settlement is booked once, is answered alike even years later, and blocks its task id for ever", async () => {
     const from = await start();
     const { settlement, worker, forward } = await completeTaskOfPeer(t, from);
     const settlement_id = t.relay.relayId;
@@ -215,7 +215,7 @@ describe("the records of a peer's task", () => {
     ).toMatchObject({ status: 409, body: { code: "forward.duplicate" } });
   });
 
-  test("a purged result bars its task id as well, because receipts are stored", async () => {
+  test("the task id of a purged result is not accepted again either, because receipts stay stored", async () => {
     const from = await start();
     const { forward } = await completeTaskOfPeer(t, from, "failed");
     await after(31 * DAY_MS, async () => (await keptOf("here")).inbound === 0);
@@ -225,7 +225,7 @@ describe("the records of a peer's task", () => {
     ).toMatchObject({ status: 409, body: { code: "forward.duplicate" } });
   });
 
-  test("a peer's task itself is purged, whatever id the peer gave it", async () => {
+  test("a peer's task is purged like any other, whatever id the peer gave it", async () => {
     const from = await start();
     const worker = await t.createWorker(0);
     const task_id = "ffffffff-ffff-4fff-bfff-ffffffffffff";
@@ -244,7 +244,7 @@ describe("the records of a peer's task", () => {
     expect(await t.as(worker, "GET", path)).toMatchObject({ status: 404 });
   });
 
-  test("a result that the peer never accepts is abandoned together with its relayed settlement", async () => {
+  test("a result that the peer never accepts is abandoned together with the settlement that depends on it", async () => {
     t = await startTestRelay({ ...federated, ...fileOf("here") }, 1, clock);
     const { next } = await relayTask(t);
     expect(await keptOf("here")).toMatchObject({ outbound: 1, inbound: 1 });

@@ -80,7 +80,7 @@ describe("FE26: a peer that never answers results", () => {
     expect(await getReconciliation(b)).toMatchObject({ consistent: true, totals: { holds: 0 } });
   });
 
-  test("FE26: a peer that answers again has its credit again", async () => {
+  test("FE26: a peer that answers again regains its credit", async () => {
     chooseAction = withoutResults;
     await completeUnanswered();
     chooseAction = () => "pass";
@@ -93,7 +93,7 @@ describe("FE26: a peer that never answers results", () => {
   });
 });
 
-test("FE26: routing no longer chooses a peer that lets paid tasks expire before an equal one that asks more", async () => {
+test("FE26: routing prefers a dearer peer to one that lets paid tasks expire", async () => {
   const gamma = await startSite({ name: "gamma", clock: scene.clock, seed: 3 });
   await addPeer(a, gamma);
   const dearer = await gamma.createWorker(1.1);

@@ -45,7 +45,7 @@ async function returnResult() {
 }
 
 describe("A8: the settlement in a slow answer to a result", () => {
-  test("the settlement in a slow answer is booked although the peer's clock is late", async () => {
+  test("the settlement in a slow answer is booked even if the peer's clock is behind", async () => {
     offsetMs = 1_000 - LIFETIME_MS;
     const { worker } = await returnResult();
     expect(t.listLogged("federation.settlement.refused")).toEqual([]);
@@ -63,7 +63,7 @@ describe("A8: the settlement in a slow answer to a result", () => {
     expect(await t.getBalance(worker)).toBe(0);
   });
 
-  test("a result whose settlement was refused for its time is sent again, and then settled", async () => {
+  test("a result whose settlement was refused for its timestamp is sent again and then settled", async () => {
     offsetMs = LIFETIME_MS + 60_000;
     const { worker } = await returnResult();
     expect(await t.getBalance(worker)).toBe(0);

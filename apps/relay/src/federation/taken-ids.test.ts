@@ -34,7 +34,7 @@ const pathOf = (taskId: string) => `/agent/${boss.agentId}/task/${taskId}`;
 const readTask = async (taskId: string) =>
   (await a.as(boss, "GET", pathOf(taskId))).body["task"] as Task;
 
-/** Submits a task at alpha whose first forward to beta ends in this way, with its fate unknown to alpha. */
+/** Submits a task at alpha whose first forward to beta ends in the given way, which alpha does not learn. */
 async function submitWithoutAnswer(action: ProxyAction): Promise<string> {
   actionOfForward = action;
   const submitted = await submitToBest(a, boss);
@@ -65,7 +65,7 @@ const sendAgain = () =>
     () => a.listLogged("federation.task.forward").length > 1,
   );
 
-test("FE25: a task whose id a third party has taken at the peer waits here again, so its submitter can cancel it at once", async () => {
+test("FE25: a task whose id a third party has taken at the peer waits here again and can be cancelled at once", async () => {
   const taskId = await submitWithoutAnswer("refuse");
   await takeId(taskId);
   await sendAgain();

@@ -14,7 +14,7 @@ test.each([
   [9, 201, undefined],
   [10, 400, "task.too_deep"],
 ])(
-  "H8: an agent of another relay continues at the depth of a forwarded task: below %i the answer is %i",
+  "H8: a task below a forwarded one counts the delegations at its origin: below %i the answer is %i",
   async (depth, status, code) => {
     network = await startNetwork(["alpha", "beta"], [[0, 1]]);
     const [a, b] = network.sites as [TestSite, TestSite];
@@ -36,7 +36,7 @@ test.each([
   },
 );
 
-test("H8: a task from a peer that names no depth is the first of its chain", async () => {
+test("H8: a task that a peer forwards without a depth counts as the first of its chain", async () => {
   const t = await startTestRelay({ AGENT_FEDERATION_ENDPOINT_URL: "https://relay.example" });
   const peer = await createFakePeer(t).completeHandshake();
   const worker = await t.createWorker(0);

@@ -69,7 +69,7 @@ const paths = [
 ] as const;
 
 describe("FE1 while federation is off", () => {
-  test.each(paths)("%s %s is 404, and so is any other method", async (method, path) => {
+  test.each(paths)("%s %s is answered with 404, like any other method", async (method, path) => {
     const off = await startTestRelay();
     for (const verb of [method, "PUT", "DELETE"]) {
       const body = verb === "GET" ? undefined : {};
@@ -135,7 +135,7 @@ describe("FE4 an old body under a fresh header", () => {
     await expectHarmless("forward.duplicate", () => peer.post(`${base}/task/forward`, forward));
   });
 
-  test("an old settlement under a fresh header is answered like the first time and pays nothing", async () => {
+  test("an old settlement under a fresh header is answered as it was the first time and pays nothing", async () => {
     const { settlement, worker } = await completeTaskOfPeer(t, peer);
     const body = peer.createSettlement(settlement);
     const first = await peer.post(SETTLE_PATH, body);
@@ -150,7 +150,7 @@ describe("FE4 an old body under a fresh header", () => {
     await expectHarmless("peer.timestamp_stale", () => peer.heartbeat(t.clock.now() + 5));
   });
 
-  test("an old body under a fresh header is refused after 5 minutes by its own timestamp", async () => {
+  test("an old body under a fresh header is refused once its own timestamp is 5 minutes old", async () => {
     const worker = await t.createWorker(1);
     const body = peer.createForward({ target_agent: worker.agentId });
     await t.clock.advance(300_001);
@@ -175,7 +175,7 @@ test("FE5 a body for one endpoint is refused by another", async () => {
   }
 });
 
-test("FE6 a signature is valid for the canonical form, however the body is written", async () => {
+test("FE6 a signature covers the canonical form, so the body may be written in any way", async () => {
   const path = `${base}/discover`;
   const body = createQuery(peer);
   const spelt = JSON.stringify(Object.fromEntries(Object.entries(body).toReversed()), null, 2)
@@ -216,7 +216,7 @@ describe("FE8 a live peer is not overwritten by a proposal", () => {
     expect(await peer.heartbeat()).toMatchObject({ status: 200 });
   });
 
-  test("a removed peer's id stays with its key", async () => {
+  test("the id of a removed peer stays bound to its key", async () => {
     await peer.remove();
     await expectHarmless("peer.key_changed", () => proposePeer(t, peer.relayId));
   });
@@ -352,7 +352,7 @@ describe("FE11 a query", () => {
     { hop_count: -1 },
     { hop_count: 0.5 },
     { visited: Array.from({ length: 10_000 }, () => "x") },
-  ])("FE11 a query of nonsense is refused: %#", async (change) => {
+  ])("FE11 a malformed query is refused: %#", async (change) => {
     const body = createQuery(peer, change);
     await expectHarmless("request.invalid", () => peer.post(`${base}/discover`, body));
   });
@@ -393,7 +393,7 @@ describe("FE12 answers to queries", () => {
   });
 
   test.each([0, -1, 0.5, 1e9])(
-    "a peer's answer counts hops from this relay, whatever it claims: %d",
+    "hops in a peer's answer are counted from this relay, whatever number it states: %d",
     async (claimed) => {
       const [found] = await discovered(() => [
         entry("019b7d21-53eb-7ccd-926c-3badff397222", { hop_distance: claimed }),
@@ -402,7 +402,7 @@ describe("FE12 answers to queries", () => {
     },
   );
 
-  test("a peer's answer shows only agents that may be seen", async () => {
+  test("a query of a peer is answered with visible agents only", async () => {
     const hidden = await t.createAgent();
     const register = (agent: typeof hidden, federation_visible: boolean) =>
       t.as(agent, "POST", "/api/v1/agents/register", {
@@ -452,7 +452,7 @@ test.each([
   },
 );
 
-test("FE13 of 50 equal forwards at once one is accepted and the rest are answered with 409", async () => {
+test("FE13 exactly one of 50 equal concurrent forwards is accepted, and the rest are answered with 409", async () => {
   const worker = await t.createWorker(1);
   const body = peer.createForward({ target_agent: worker.agentId });
   const replies = await Promise.all(
@@ -465,7 +465,7 @@ test("FE13 of 50 equal forwards at once one is accepted and the rest are answere
 });
 
 describe("FE14 a forward", () => {
-  test("FE14 a forward to an unknown agent is 404", async () => {
+  test("FE14 a forward to an unknown agent is answered with 404", async () => {
     await expectHarmless("forward.agent_not_found", () => peer.forward());
   });
 
@@ -670,7 +670,7 @@ describe("FE16 a settlement", () => {
     expect(await t.getBalance(worker)).toBe(0.9025);
   });
 
-  test("FE16 settlements under one id for two tasks pay each once", async () => {
+  test("FE16 two tasks whose settlements have the same id are each paid once", async () => {
     const [one, two] = [await completeTaskOfPeer(t, peer), await completeTaskOfPeer(t, peer)];
     const settlement_id = "019b7d21-53eb-7ccd-926c-3badff397333";
     for (const { settlement } of [one, two, one]) {
@@ -682,7 +682,7 @@ describe("FE16 a settlement", () => {
     ]);
   });
 
-  test("FE16 a settlement whose own signature is not the peer's is refused under a valid header", async () => {
+  test("FE16 a settlement that the peer did not sign is refused even under a valid header", async () => {
     const { settlement } = await completeTaskOfPeer(t, peer);
     const body = { ...peer.createSettlement(settlement), amount: 0.95, settled_at: 1 };
     await expectHarmless("federation.signature_invalid", () => peer.post(SETTLE_PATH, body));
@@ -801,7 +801,7 @@ test("an unauthenticated request does not use up the rate of the peer that it na
   await limited.close();
 });
 
-test("FE20 the signed text of a heartbeat, an id of 36 characters and a number, fits no other message", async () => {
+test("FE20 the signed text of a heartbeat, an id of 36 characters and a number, is never that of another message", async () => {
   const { body } = await peer.heartbeat();
   const { relay_id, timestamp, signature } = body as Record<string, string>;
   const text = `${relay_id}${timestamp}`;
@@ -820,36 +820,39 @@ describe("FE21 the trust of a route to a remote agent", () => {
     [1, 0.03],
     [0.2, 0.02],
     [0, 0],
-  ])("FE21 a trust of %d of a remote agent is multiplied by the peer's", async (claimed, whole) => {
-    const worker = t.createUnknownAgent();
-    const listening = await startListeningPeer(({ path }) =>
-      path.endsWith("/discover")
-        ? {
-            agents: [
-              {
-                agent_id: worker.agentId,
-                public_key: worker.publicKey,
-                capabilities: ["summarise"],
-                trust: claimed,
-                availability: 1,
-              },
-            ],
-          }
-        : undefined,
-    );
-    await createFakePeer(t, listening.url).completeHandshake();
-    const boss = await t.createAgent();
-    const { body } = await t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
-      prompt: "work",
-      required_capabilities: ["summarise"],
-    });
-    const choice = body["routing_choice"] as { sub_scores: { trust: number } };
-    expect(choice.sub_scores.trust).toBeCloseTo(whole, 9);
-    await listening.close();
-  });
+  ])(
+    "FE21 a remote agent's trust of %d is multiplied by that of its peer",
+    async (claimed, whole) => {
+      const worker = t.createUnknownAgent();
+      const listening = await startListeningPeer(({ path }) =>
+        path.endsWith("/discover")
+          ? {
+              agents: [
+                {
+                  agent_id: worker.agentId,
+                  public_key: worker.publicKey,
+                  capabilities: ["summarise"],
+                  trust: claimed,
+                  availability: 1,
+                },
+              ],
+            }
+          : undefined,
+      );
+      await createFakePeer(t, listening.url).completeHandshake();
+      const boss = await t.createAgent();
+      const { body } = await t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
+        prompt: "work",
+        required_capabilities: ["summarise"],
+      });
+      const choice = body["routing_choice"] as { sub_scores: { trust: number } };
+      expect(choice.sub_scores.trust).toBeCloseTo(whole, 9);
+      await listening.close();
+    },
+  );
 
   test.each([1.5, -0.1, "1", null])(
-    "FE21 trust outside 0 to 1 removes the entry: %j",
+    "FE21 an entry with a trust outside 0 to 1 is dropped: %j",
     async (trust) => {
       const worker = t.createUnknownAgent();
       const listening = await startListeningPeer(() => ({
@@ -928,7 +931,7 @@ test("FE23 queries and heartbeats reveal neither prompts nor workers", async () 
 });
 
 describe("middle relays", () => {
-  test("FE15 a middle relay accepts a result only from the next relay, and settles only what it was paid", async () => {
+  test("FE15 a middle relay accepts a result only from the next relay, and a settlement only from the one before", async () => {
     const { origin, next, receipt, task, reply, passed } = await relayTask(t);
     expect(reply).toMatchObject({ status: 202, body: { status: "pending" } });
     expect(passed).toMatchObject({ budget: { amount: 0.9025 }, origin_relay: t.relay.relayId });

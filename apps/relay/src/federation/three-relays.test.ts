@@ -32,7 +32,7 @@ async function deliverAll(sites: readonly TestSite[]): Promise<void> {
 }
 
 describe("FE18 the fee chain over three relays", () => {
-  test("the fee chain pays the worker budget x (1 - fee)^3 and every relay its share, and loses nothing", async () => {
+  test("the fee chain pays the worker budget x (1 - fee)^3 and each relay its share, and no money is lost", async () => {
     const network = await startNetwork(
       ["alpha", "beta", "gamma"],
       [
@@ -62,7 +62,7 @@ describe("FE18 the fee chain over three relays", () => {
   });
 });
 
-test("FE11 in a ring of three a query reaches every relay at most once", async () => {
+test("FE11 a query in a ring of three relays reaches each of them at most once", async () => {
   const network = await startNetwork(
     ["alpha", "beta", "gamma"],
     [
@@ -158,7 +158,7 @@ test("a suspended peer is excluded from discovery and routing until its next hea
   await a.close();
 });
 
-test("a cheaper local agent wins over a dearer remote one, and the other way round", async () => {
+test("the cheaper of a local and a remote agent is chosen", async () => {
   const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
   const [a, b] = network.sites as [TestSite, TestSite];
   const boss = await a.createAgent();

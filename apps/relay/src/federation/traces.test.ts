@@ -96,7 +96,7 @@ const paths = [
 ];
 
 test.each(paths)(
-  "B8: all requests between relays for a task carry its submission's trace, including a repeated %s",
+  "B8: all requests between relays for a task carry the trace of its submission, including a repeated %s",
   async (path) => {
     breakOnce(path);
     await delegateAndWork(parentOf(submitted), {});
@@ -113,7 +113,7 @@ test("B8: a result and its settlement carry the trace of the request that submit
   expect(new Set(tracesAt("/federation/v1/settlement/forward"))).toEqual(new Set([done]));
 });
 
-test("B8: a task without a trace sends none, even if a request with a trace started the delivery", async () => {
+test("B8: a task without a trace is sent without one, even if a request with a trace started the delivery", async () => {
   chooseAction = (path) => (path === "/federation/v1/task/forward" ? "refuse" : "pass");
   await a.request("POST", `/agent/${boss.agentId}/task`, {
     token: await a.token(boss),
@@ -130,7 +130,7 @@ test("B8: a task without a trace sends none, even if a request with a trace star
   expect(rest).toContain(submitted);
 });
 
-test("B8: a result retains the trace of the receipt's request when the operator freezes the relay in between", async () => {
+test("B8: a result keeps the trace of the receipt's request even if the operator freezes the relay in between", async () => {
   const operator = "3".repeat(32);
   chooseAction = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
   const { body } = await a.request("POST", `/agent/${boss.agentId}/task`, {

@@ -98,7 +98,7 @@ test("a remote agent is found by its id, and its result is shown with its relay'
   });
 });
 
-test("a task that no peer accepted is tried again when the peer returns", async () => {
+test("a task that no peer accepted is forwarded again when the peer returns", async () => {
   const boss = await a.createAgent();
   const worker = await b.createWorker(0);
   const path = `/agent/${worker.agentId}/task`;
@@ -118,7 +118,7 @@ test("a task that no peer accepted is tried again when the peer returns", async 
 });
 
 describe("B1: a priced agent of another relay", () => {
-  test("B1: a priced remote agent is neither target nor candidate for a capability that it does not list", async () => {
+  test("B1: a priced remote agent can be neither target nor candidate for a capability that it does not list", async () => {
     const boss = await a.createAgent();
     await a.deposit(boss, 10);
     const worker = await b.createWorker(2);
@@ -155,7 +155,7 @@ describe("B1: a priced agent of another relay", () => {
   });
 });
 
-test("B12: a task with a longer lifetime than either relay's default has it at the peer as well", async () => {
+test("B12: a task that lives longer than either relay's default does so at the peer as well", async () => {
   const [boss, worker] = [await a.createAgent(), await b.createWorker(0)];
   const submitted = await a.as(boss, "POST", `/agent/${worker.agentId}/task`, {
     prompt: "work",

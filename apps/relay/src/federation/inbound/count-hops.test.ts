@@ -25,7 +25,7 @@ const list = (t: TestRelay, worker: TestAgent, change: object) =>
     ...change,
   });
 
-describe("A11: a direct peer that pays less than one fee allows", () => {
+describe("A11: a direct peer that pays less than the price after one fee", () => {
   let t: TestRelay;
   let peer: FakePeer;
   let worker: TestAgent;
@@ -53,7 +53,7 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
     expect(tasks.body).toMatchObject({ tasks: [] });
   }
 
-  test("a direct peer may name relays that are unknown here, up to the specification's chain of three", async () => {
+  test("a direct peer may name unknown relays, up to the chain of three that the specification allows", async () => {
     expect(await sends(0.857375, [stranger(1), stranger(2)])).toMatchObject({ status: 202 });
   });
 
@@ -61,7 +61,7 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
     await expectRefused(() => sends(0.857374, [stranger(1), stranger(2), stranger(3)]));
   });
 
-  test("a direct peer must pay the direct price for a listing whose federation_hops is 1", async () => {
+  test("a direct peer must pay the price after one fee for a listing whose federation_hops is 1", async () => {
     expect(await list(t, worker, { federation_hops: 1 })).toMatchObject({
       status: 200,
       body: { federation_hops: 1 },
@@ -127,7 +127,7 @@ describe("A11: middle relays", () => {
     ["an empty list of capabilities", { prompt: "work", required_capabilities: [] }],
     ["a member of a later version", { prompt: "work", tone: "polite" }],
   ])(
-    "a relay in the middle passes on a task with %s as it came, or the signature would not hold",
+    "a relay in the middle passes on a task with %s unchanged, so that the signature stays valid",
     async (_, given) => {
       const t = await startTestRelay(federated);
       const { forward, passed, origin } = await relayTask(t, undefined, { task_payload: given });
@@ -142,7 +142,7 @@ describe("A11: middle relays", () => {
     },
   );
 
-  test("a relay in the middle omits a forward that is too large beside its task", async () => {
+  test("a relay in the middle omits the forward that it received if that is too large beside its task", async () => {
     const t = await startTestRelay(federated);
     const { passed } = await relayTask(t, undefined, { ballast: "x".repeat(16_384) });
     expect(passed).not.toHaveProperty("relayed");
@@ -164,7 +164,7 @@ describe("A11: middle relays", () => {
       "refused",
     ],
   ])(
-    "a relay in the middle forwards a task that the next relay has %s",
+    "a relay in the middle forwards a task that the next relay %s",
     async (_, isKnown, federation_hops, end) => {
       const network = await startNetwork(["beta", "gamma"], [[0, 1]]);
       const [b, c] = network.sites as [TestSite, TestSite];

@@ -21,7 +21,7 @@ const accept = () => t.asOperator("POST", "/api/v1/admin/clock/accept");
 const countSent = () =>
   away.listening.requests.filter(({ path }) => path.endsWith("/settlement/forward")).length;
 
-/** Lets time pass with the jobs of each second, which settle with the peer. */
+/** Advances the time second by second and runs the jobs, which settle with the peer. */
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     await t.advance(1_000);
@@ -29,7 +29,7 @@ async function pass(seconds: number): Promise<void> {
   }
 }
 
-test("MN25: a settlement whose attempt failed at a wrong time is sent again in its time once the clock is right", async () => {
+test("MN25: a settlement that failed while the clock was wrong is sent again on time once the clock is right", async () => {
   const { peer, receipt } = away;
   const returned = await peer.post("/federation/v1/task/result", peer.createResult(receipt));
   expect(returned).toMatchObject({ status: 200 });
