@@ -42,7 +42,7 @@ describe("the events of the relay", () => {
     expect(numbers).toEqual(numbers.map((_, at) => at + 1));
   });
 
-  test("the events of the relay tell the life of a task and its money in order", async () => {
+  test("the events of the relay report the states of a task and its money in order", async () => {
     t = await startTestRelay();
     const task = await completeTask();
     const events = await listEvents();
@@ -58,7 +58,7 @@ describe("the events of the relay", () => {
     expect(events.map(({ type }) => type)).toContain("money.deposited");
   });
 
-  test("the events of the relay leave no trace of a change that was refused", async () => {
+  test("the events of the relay contain nothing about a change that was refused", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 1), await createSeller(t, 2)];
     const before = await listEvents();
@@ -67,7 +67,7 @@ describe("the events of the relay", () => {
     expect(await listEvents()).toEqual(before);
   });
 
-  test("the events of the relay show a freeze while it lasts, and its end", async () => {
+  test("the events of the relay show a freeze while it lasts, and then its end", async () => {
     t = await startTestRelay();
     await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     expect((await listEvents()).at(-1)).toMatchObject({
@@ -79,7 +79,7 @@ describe("the events of the relay", () => {
     expect((await listEvents()).at(-1)).toMatchObject({ type: "relay.unfrozen" });
   });
 
-  test("the events of the relay go on with the next number after a restart, and are replayed after a given one", async () => {
+  test("the events of the relay continue with the next number after a restart, and can be read from any number on", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-events-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     t = await startTestRelay(env);
@@ -94,7 +94,7 @@ describe("the events of the relay", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("the events of the relay arrive on a stream behind the last one that the client has", async () => {
+  test("the events of the relay arrive on a stream after the last one that the client has", async () => {
     t = await startTestRelay();
     await completeTask();
     const before = await listEvents();
@@ -118,7 +118,7 @@ describe("the events of the relay", () => {
     expect(await text).toContain("event: money.deposited");
   });
 
-  test("events older than a week are deleted, and their numbers are not given again", async () => {
+  test("events older than a week are deleted, and their numbers are not used again", async () => {
     t = await startTestRelay();
     await completeTask();
     const before = await listEvents();
@@ -130,7 +130,7 @@ describe("the events of the relay", () => {
   });
 });
 
-test("figures of minutes add up to the figure of a longer step", async () => {
+test("the figures of single minutes add up to the figure of a longer step", async () => {
   t = await startTestRelay();
   for (let minute = 0; minute < 6; minute += 1) {
     await completeTask(minute === 5 ? "failed" : "completed");
