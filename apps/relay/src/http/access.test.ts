@@ -30,7 +30,7 @@ const withToken = (token: string) => withHeader(`Bearer ${token}`);
 const base64 = (value: unknown) => toBase64Url(utf8ToBytes(JSON.stringify(value)));
 const deviceHeader = () => ({ alg: "EdDSA", typ: "agent-token+jwt", kid: agent.deviceId });
 
-/** A token that says what a test wants, truly signed; by default it is a good one. */
+/** A token with the claims that a test needs and a true signature; by default it is valid. */
 function signed({
   header = {},
   claims = {},
@@ -91,15 +91,15 @@ describe("AC1 a bearer", () => {
       withToken(signed({ claims: { scope: "account:reader account ACCOUNT:READ" } })),
   };
 
-  test.each(Object.entries(refused))("%s", async (title, ask) => {
+  test.each(Object.entries(refused))("a bearer is refused with %s", async (title, ask) => {
     const [status, code] = title.split(/:? /);
     expect(await ask()).toMatchObject({ status: Number(status), body: { code } });
   });
 
   test.each([
     ["issued 5 minutes ahead", 300, 600],
-    ["with a second to go", -299, 1],
-  ])("%s is taken", async (_, iat, exp) => {
+    ["that expires in a second", -299, 1],
+  ])("the relay accepts a token %s", async (_, iat, exp) => {
     const claims = { iat: inSeconds(iat), exp: inSeconds(exp) };
     expect(await withToken(signed({ claims }))).toMatchObject({ status: 200 });
   });
@@ -129,7 +129,7 @@ describe("AC2 the operator's token", () => {
   });
 
   test.each(["bearer", "BEARER", "bEARER"])(
-    "G7: the scheme's case does not count: %s is taken",
+    "G7: the relay accepts the scheme in any case: %s",
     async (scheme) => {
       expect(await withHeader(`${scheme} ${OPERATOR_TOKEN}`)).toMatchObject({ status: 200 });
       expect(await withHeader(`${scheme} ${signed()}`)).toMatchObject({ status: 200 });
@@ -137,7 +137,7 @@ describe("AC2 the operator's token", () => {
     },
   );
 
-  test("an empty Authorization header is 401 with a challenge, like none at all", async () => {
+  test("an empty Authorization header is answered with 401 and a challenge, like a missing one", async () => {
     const { status, body, headers } = await withHeader("");
     expect([status, body["code"], headers.get("www-authenticate")]).toEqual([
       401,
@@ -147,7 +147,7 @@ describe("AC2 the operator's token", () => {
   });
 
   test.each(["Basic", "Digest", "bearers"])(
-    "G7: credentials of the scheme %s are 401 with a challenge",
+    "G7: credentials of the scheme %s are answered with 401 and a challenge",
     async (scheme) => {
       const { status, body, headers } = await withHeader(`${scheme} ${btoa(OPERATOR_TOKEN)}`);
       expect([status, body["code"], headers.get("www-authenticate")]).toEqual([
@@ -213,7 +213,7 @@ describe("AC4, MN5 access is denied by default:", () => {
   const rows = Object.entries(operations) as [OperationName, Operation][];
   const guarded = rows.filter(([, { auth }]) => auth === "bearer");
 
-  /** The sample request, with the agent wherever it names one. */
+  /** The sample request, with the given agent wherever it names an agent. */
   function ask(name: OperationName, token: string, as?: Pick<TestAgent, "agentId">) {
     const { body } = samples[name];
     const raw = body && JSON.stringify(body).replaceAll(UNKNOWN_ID, as?.agentId ?? UNKNOWN_ID);
@@ -222,7 +222,7 @@ describe("AC4, MN5 access is denied by default:", () => {
   }
 
   const signed = rows.filter(([, { auth }]) => auth === "peer");
-  // A session of the console is opened by a code and kept by a cookie (sessions.test.ts).
+  // A console session is opened with a code and continued with a cookie (sessions.test.ts).
   const others = rows.filter(
     ([, { auth, path }]) => auth !== "peer" && !path.startsWith("/api/v1/console/"),
   );
@@ -244,7 +244,7 @@ describe("AC4, MN5 access is denied by default:", () => {
   test.each(guarded)(
     "%s admits an agent only as itself and with the one scope",
     async (name, row) => {
-      // One of its own, for some operations end it.
+      // Each case has an agent of its own, because some operations end it.
       const self = await t.createAgent();
       const token = await t.token(self, row.scope === undefined ? [] : [row.scope]);
       expect([401, 403]).not.toContain((await ask(name, token, self)).status);
@@ -300,12 +300,12 @@ describe("AC8 no request bypasses the access check:", () => {
     expect(reply.body).not.toHaveProperty("balance");
   });
 
-  test("OPTIONS answers CORS and nothing else", async () => {
+  test("OPTIONS is answered with the CORS headers and nothing else", async () => {
     const reply = await t.request("OPTIONS", path());
     expect(reply).toMatchObject({ status: 204, body: {} });
   });
 
-  test("HEAD with a valid token answers like GET without the body", async () => {
+  test("HEAD with a valid token is answered like GET, but without the body", async () => {
     const token = await t.token(agent);
     const [head, get] = [
       await t.request("HEAD", path(), { token }),

@@ -13,7 +13,7 @@ import { buildPath } from "../../test/contract/samples.ts";
 import { operations } from "../operations.ts";
 
 test.each(operationNames)(
-  "%s has a case for each success and each refusal of its row, no others",
+  "%s has a case for each success and each refusal in its row, and no other case",
   (name) => {
     const { ok, refusals }: Operation = operations[name];
     const declared = [...Object.keys(ok), ...refusals];
@@ -21,7 +21,7 @@ test.each(operationNames)(
   },
 );
 
-// The refusals go through it as well in `pnpm test:proxy`, which takes longer.
+// The refusals pass through it as well in `pnpm test:proxy`, which takes longer.
 const carry = createProxyCarrier();
 describeSuccesses(carry);
 describeRefusals();
@@ -37,7 +37,7 @@ test.each([
   ...another.map(([what, relay]) => ["health" as const, what, relay] as const),
   ...operationNames.map((name) => [name, ...another[2]!] as const),
 ])(
-  "the response check finds in a response of %s what docs/openapi.json lacks: %s",
+  "the response check finds whatever a response of %s has that docs/openapi.json lacks: %s",
   async (name, _, relay) => {
     const { method } = operations[name];
     const request = new Request(`http://relay.test${buildPath(name)}`, { method });

@@ -23,7 +23,7 @@ const pathOf = (rest: string) => `/api/v1/agents/${owner.agentId}/${rest}`;
 const createNamedToken = (of: TestAgent, jti: string) =>
   mintToken({ ...of, audience: t.did, scope: scopes, now: t.clock.now(), jti });
 
-/** The ways in which an owner ends a right that another has, and the answer to that one's next request. */
+/** The ways in which an owner ends the right of a token, and the answer to the token's next request. */
 const endings: Record<string, { status: number; end: () => Promise<Reply> }> = {
   "its key is rotated": {
     status: 401,
@@ -64,7 +64,7 @@ function beginWithdrawal(token: string) {
   };
 }
 
-describe("A body that arrives after its token has ended", () => {
+describe("a body that arrives after its token has ended", () => {
   test.each(ways)("D10: a withdrawal under a token is refused when %s", async (way) => {
     const { status, end } = endingOf(way);
     const finish = beginWithdrawal(await createNamedToken(owner, "stolen"));
@@ -92,7 +92,7 @@ describe("A body that arrives after its token has ended", () => {
   });
 });
 
-describe("What a token that has ended still waits for", () => {
+describe("a response for which a token that has ended still waits", () => {
   let worker: TestAgent;
   let task: Delegation;
   beforeEach(async () => {
@@ -172,7 +172,7 @@ describe("What a token that has ended still waits for", () => {
     expect((await sent).text).toContain("a secret");
   });
 
-  test("D10: a long poll whose token expires while another one is revoked shows the result", async () => {
+  test("D10: a long poll whose token merely expires while another token is revoked shows the result", async () => {
     const token = await createNamedToken(owner, "kept");
     await t.clock.advance(limits.tokenLifetimeMs - 1_000);
     const poll = t.request("GET", `${task.path}?wait=60`, { token });

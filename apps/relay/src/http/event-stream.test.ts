@@ -11,6 +11,6 @@ test.each([
   ["1.5", undefined],
   ["", undefined],
   ["1 or 1=1", undefined],
-])("the id %j of a last event is the number %s", (id, number) => {
+])("the last event id %j is read as the number %s", (id, number) => {
   expect(parseLastEventId(new Headers({ "last-event-id": id }))).toBe(number);
 });

@@ -37,7 +37,7 @@ describe("limits by address", () => {
       ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
     });
 
-  test("H9: addresses of one IPv6 /64 share a rate limit, and the next /64 has its own", async () => {
+  test("H9: addresses of one IPv6 /64 network share a rate limit, and the next /64 network has its own", async () => {
     const url = await start(proxied);
     const statuses = [];
     for (let i = 0; i < 25; i += 1) {
@@ -49,7 +49,7 @@ describe("limits by address", () => {
     expect((await ask(url, "/health", "192.0.2.1")).status).toBe(200);
   });
 
-  test("H9: wrong pairing codes are counted by /64 too", async () => {
+  test("H9: wrong pairing codes are counted for each /64 network too", async () => {
     const url = await start({ ...proxied, AGENT_RATE_LIMIT_SCALE: "0" });
     const claim = async (address: string) => {
       const body = { pairing_code: "AAAAAA", public_key: "ab".repeat(32), device_name: "phone" };
@@ -74,7 +74,7 @@ describe("limits of one line of IPv6", () => {
     return (await Promise.all(answers)).map(({ status }) => status);
   }
 
-  test("E11: the /64 networks of one line share a larger rate limit, and leave their neighbours theirs", async () => {
+  test("E11: the /64 networks of one line share a larger rate limit and do not use up that of their neighbours", async () => {
     const url = await start(proxied);
     const inUse = Array.from({ length: 20 }, () => 200);
     for (let host = 1; host <= 4; host += 1) {
@@ -98,7 +98,7 @@ describe("limits of one line of IPv6", () => {
     expect(await ask(url, "2001:db8:2::1", 2)).toEqual([200, 200]);
   });
 
-  test("E11: wrong pairing codes count for the line too", async () => {
+  test("E11: wrong pairing codes are counted for the whole line too", async () => {
     const url = await start({ ...proxied, AGENT_RATE_LIMIT_SCALE: "0" });
     const claim = async (address: string) => {
       const body = { pairing_code: "AAAAAA", public_key: "ab".repeat(32), device_name: "phone" };
@@ -133,7 +133,7 @@ describe("the Host header", () => {
     expect(accepted).toContain("http://one.example/openapi.json");
   });
 
-  test("H11: a card that names the request's host is not stored, and one with a configured address may be", async () => {
+  test("H11: a card that names the request's host must not be cached, and one with a configured address may be", async () => {
     const path = "/.well-known/agent-card.json";
     const named = await fetch(`${await start()}${path}`);
     expect(named.headers.get("cache-control")).toBe("no-store");
@@ -164,7 +164,7 @@ test.each(["nobody", "a".repeat(200), "019938A0-0000-7000-8000-000000000001", "x
   },
 );
 
-test("H12: a deposit for a UUID and for a wallet is credited, a task for an unknown UUID waits", async () => {
+test("H12: a deposit to a UUID or to a wallet is credited, and a task for an unknown UUID waits", async () => {
   await start();
   const { agentId } = t.createUnknownAgent();
   for (const id of [agentId, `x402:0x${"a".repeat(40)}`]) {
@@ -177,7 +177,7 @@ test("H12: a deposit for a UUID and for a wallet is credited, a task for an unkn
   expect((await t.asOperator("POST", wallet, { prompt: "work" })).status).toBe(400);
 });
 
-test("H15: private answers are not stored, public ones may be, and none is sniffed", async () => {
+test("H15: private answers must not be cached, public ones may be, and no media type may be guessed", async () => {
   const url = await start();
   const agent = await t.createAgent();
   const get = async (path: string, token?: string) => {
@@ -206,7 +206,7 @@ describe("a body that may be one object or a list", () => {
     return (answer.body["issues"] as { path: string }[]).map(({ path }) => path);
   };
 
-  test("G8: a fault of one event names its members only, and a fault of a list the list's", async () => {
+  test("G8: a fault in one event names only its members, and a fault in a list names those of the list", async () => {
     await start();
     expect(await issuesOf({ type: "step" })).toEqual(["timestamp"]);
     expect(await issuesOf({ type: "step", timestamp: "now", payload: {} })).toEqual(["timestamp"]);
@@ -214,7 +214,7 @@ describe("a body that may be one object or a list", () => {
     expect(await issuesOf({ events: {} })).toEqual(["events"]);
   });
 
-  test("G8: a body that is neither names both forms", async () => {
+  test("G8: a body of neither form is answered with the names of both forms", async () => {
     await start();
     expect(await issuesOf({})).toEqual(expect.arrayContaining(["events", "timestamp"]));
   });

@@ -21,7 +21,7 @@ let t: TestRelay;
 beforeAll(async () => {
   t = await startTestRelay();
 });
-// Some of what is sent freezes the relay.
+// Some of the bodies freeze the relay.
 afterEach(() => t.asOperator("POST", "/api/v1/admin/unfreeze"));
 afterAll(() => t.close());
 
@@ -30,7 +30,7 @@ function post(name: OperationName, raw: string | Uint8Array): Promise<Reply> {
   return t.request(operations[name].method, buildPath(name), { token: OPERATOR_TOKEN, raw: body });
 }
 
-/** Micro-units that the operator's deposits came to. */
+/** The sum of the operator's deposits, in micro-units. */
 let credited = 0;
 
 function noteDeposit(name: OperationName, { body }: Reply, raw: string): void {
@@ -38,7 +38,7 @@ function noteDeposit(name: OperationName, { body }: Reply, raw: string): void {
   credited += Math.round((JSON.parse(raw) as { amount: number }).amount * 1e6);
 }
 
-/** Checks what must hold after any body: no fault, no shared state, no money but what was deposited. */
+/** Checks the rules that hold after any body: no fault, no shared state, and no money but the deposits. */
 async function expectUnharmed(): Promise<void> {
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   expect(t.listLogged("request.failed")).toEqual([]);
@@ -50,7 +50,7 @@ async function expectUnharmed(): Promise<void> {
 // Operations that the operator has not set up answer 501.
 const isDefined = ({ status }: Reply) => status < 500 || status === 501;
 
-describe("IN1, IN4 a hostile body gets a 4xx response or is plain JSON:", () => {
+describe("IN1, IN4 a hostile body gets a 4xx response or is accepted as plain JSON:", () => {
   test.each(takers)("%s", async (name) => {
     const undefinedAnswers: string[] = [];
     for (const { name: title, bytes } of [...loadJsonVectors(), ...bodies]) {
@@ -78,7 +78,7 @@ function* pathsIn(value: unknown, path: Path = []): Iterable<Path> {
   }
 }
 
-/** The body with a JSON text, or what is not quite one, in place of one value. */
+/** The body with a text that is JSON, or almost JSON, in place of one value. */
 function replaced(body: unknown, [key, ...rest]: Path, text: string): string {
   if (key === undefined) return text;
   const entries = Object.entries(body as object).map(([name, member]) => {
@@ -132,7 +132,7 @@ describe("IN2, IN3 a hostile value in any place does no harm:", () => {
   });
 });
 
-describe("MN17 an id that is anything else in JavaScript is an ordinary unknown one:", () => {
+describe("MN17 an id with a special meaning in JavaScript is an ordinary unknown id:", () => {
   const ids = [
     "__proto__",
     "constructor",
@@ -169,7 +169,7 @@ describe("MN17 an id that is anything else in JavaScript is an ordinary unknown 
   });
 });
 
-describe("IN7 what callers write stays inside its log line:", () => {
+describe("IN7 texts of callers stay inside their log line:", () => {
   test("every log line is one JSON object", async () => {
     const text = '\n{"level":"error","msg":"forged"}\r\n\u001b[2J\u2028';
     const id = encodeURIComponent(text);

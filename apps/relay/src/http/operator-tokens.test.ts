@@ -22,7 +22,7 @@ const deposit = (token: string, key: string) =>
     headers: { "idempotency-key": key },
   });
 
-test("D9: both tokens of the operator are valid, but not their pair or a part of one", async () => {
+test("D9: each of the operator's two tokens is valid, but neither both together nor a part of one", async () => {
   expect([await statusOf(oldToken), await statusOf(newToken)]).toEqual([200, 200]);
   for (const wrong of [`${oldToken},${newToken}`, `${oldToken},`, oldToken.slice(1), "operator"]) {
     expect(await statusOf(wrong)).toBe(403);
@@ -46,7 +46,7 @@ test("D9: the audit log names the position of the token that the operator used",
   ]);
 });
 
-test("D9: a deposit repeated with the other token is made once", async () => {
+test("D9: a deposit that is repeated with the other token is made once", async () => {
   const first = await deposit(oldToken, "key-1");
   expect(await deposit(newToken, "key-1")).toMatchObject({ status: 200, body: first.body });
   const path = `/api/v1/agents/${agent.agentId}/balance`;

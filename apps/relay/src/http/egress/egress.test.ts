@@ -33,7 +33,7 @@ function open(options: Partial<EgressOptions> = {}): Egress {
   return egress;
 }
 
-/** A real server on loopback; the answer is its port. */
+/** Starts a real server on loopback and returns its port. */
 async function serve(listener: RequestListener): Promise<number> {
   const server: Server = createServer(listener);
   server.listen(0, "127.0.0.1");
@@ -54,7 +54,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-/** A resolver that gives the next of these answers to each question. */
+/** A resolver that gives the next of these answers to each query. */
 function resolving(...answers: readonly (readonly string[])[]) {
   const asked: string[] = [];
   const resolve: NonNullable<EgressOptions["resolve"]> = (name, _options, done) => {
@@ -143,14 +143,17 @@ describe("checkUrl", () => {
     ["auto", "http://relay:3000", "ok"],
     ["auto", "https://relay.example", "egress.address_refused"],
     ["auto", "http://8.8.8.8:3000", "egress.address_refused"],
-  ])("with %s and the base URL %s private addresses are: %s", (setting, baseUrl, expected) => {
-    const egress = open({ privateEndpoints: setting, baseUrl });
-    for (const url of privateUrls) {
-      const checked = egress.checkUrl(url);
-      expect.soft(checked.ok ? "ok" : checked.code, url).toBe(expected);
-    }
-    expect(egress.checkUrl("https://agent.example/")).toEqual({ ok: true });
-  });
+  ])(
+    "with the setting %s and the base URL %s the check of a private address returns %s",
+    (setting, baseUrl, expected) => {
+      const egress = open({ privateEndpoints: setting, baseUrl });
+      for (const url of privateUrls) {
+        const checked = egress.checkUrl(url);
+        expect.soft(checked.ok ? "ok" : checked.code, url).toBe(expected);
+      }
+      expect(egress.checkUrl("https://agent.example/")).toEqual({ ok: true });
+    },
+  );
 });
 
 describe("fetch", () => {
@@ -274,7 +277,7 @@ describe("the resolved address", () => {
     },
   );
 
-  test("fetch leaves out the refused ones of several addresses", async () => {
+  test("fetch ignores the refused addresses of a name that has several", async () => {
     const port = await serve(greet);
     const { fetch } = open(resolving(["169.254.169.254", "127.0.0.1"]));
     expect((await fetch(`http://agent.example:${port}/`)).status).toBe(200);
@@ -340,7 +343,7 @@ describe("limits", () => {
     );
   });
 
-  test("fetch times out its reader when a response never ends", async () => {
+  test("fetch times out while a response that never ends is read", async () => {
     const port = await serve((_, response) => void response.write("data: 1\n\n"));
     const answer = await open({ totalTimeoutMs: 80 }).fetch(`http://127.0.0.1:${port}/`);
     expect(answer.status).toBe(200);

@@ -42,7 +42,7 @@ function readQuestion(message: Buffer): DnsQuestion {
   return { name: labels.join("."), type: message.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** Builds the answer with one address, or the answer that there is none. */
+/** Builds the answer with one address, or the answer that the name has none. */
 function buildAnswer(message: Buffer, { end }: DnsQuestion, address: Buffer | undefined): Buffer {
   const head = Buffer.from(message.subarray(0, QUESTION_AT));
   head.writeUInt16BE(0x8180 + (address === undefined ? NO_SUCH_NAME : 0), 2);
@@ -136,7 +136,7 @@ describe("names of DNS servers", () => {
     await Promise.all(silent);
   });
 
-  test("the resolver waits a moment only for the family that is not answered", async () => {
+  test("the resolver waits only briefly for the address family that is not answered", async () => {
     const { find } = await openResolver();
     const began = performance.now();
     expect(await find("here.test")).toEqual(["127.0.0.1"]);
@@ -157,7 +157,7 @@ describe("names of DNS servers", () => {
     expect([...new Set(asked)]).toEqual(["short", "short.dept.test", "short.corp.test"]);
   });
 
-  test("the resolver rejects a name that no server knows with the code of the given name", async () => {
+  test("the resolver rejects a name that no server knows with an error for the name as it was given", async () => {
     const { find } = await openResolver({ searchDomains: ["corp.test"] });
     await expect(find("nowhere.test")).rejects.toMatchObject({
       code: "ENOTFOUND",
@@ -167,14 +167,14 @@ describe("names of DNS servers", () => {
 });
 
 describe("names of this machine", () => {
-  test("the resolver answers a name of the hosts file without a question", async () => {
+  test("the resolver answers a name in the hosts file without a query", async () => {
     const { find, asked } = await openResolver({ hosts: parseHosts("192.0.2.7 db.internal db") });
     expect(await find("DB.internal.")).toEqual(["192.0.2.7"]);
     expect(asked).toEqual([]);
   });
 
   test.each(["localhost", "agent.localhost"])(
-    "the resolver knows %s as this machine",
+    "the resolver resolves %s to this machine",
     async (name) => {
       const { find, asked } = await openResolver();
       expect(await find(name)).toEqual(["127.0.0.1", "::1"]);

@@ -7,7 +7,7 @@ import { serve, type RunningServer } from "../../serve.ts";
 
 let t: TestRelay;
 let serving: RunningServer;
-/** The paths of all requests that the relay has begun to answer. */
+/** Lists the paths of all requests that the relay has begun to answer. */
 let begun: string[];
 let open: Socket[];
 beforeEach(async () => {
@@ -38,7 +38,7 @@ function send(...paths: string[]): Socket {
   return socket;
 }
 
-/** Reads from now on, and returns the numbers in the answers' paths once `count` answers came. */
+/** Reads from now on, and returns the numbers in the paths of the first `count` answers. */
 async function readNumbers(socket: Socket, count: number): Promise<number[]> {
   let text = "";
   socket.setEncoding("latin1").on("data", (piece: string) => (text += piece));
@@ -58,13 +58,13 @@ async function passTime(ms: number): Promise<void> {
   }
 }
 
-test("H2: of 1,500 requests in one write few are answered before the client reads", async () => {
+test("H2: few of 1,500 requests in one write are answered before the client reads", async () => {
   const silent = send(...Array.from({ length: 1_500 }, (_, n) => `/openapi.json?n=${n}`));
   await new Promise((done) => setTimeout(done, 1_000));
-  // The answers of 314 KB each fill the buffers of the connection; then 8 are in the making.
+  // Answers of 314 KB each fill the buffers of the connection; then 8 more are being prepared.
   expect(begun.length).toBeGreaterThanOrEqual(8);
   expect(begun.length).toBeLessThan(60);
-  // Another client is answered meanwhile, and the silent one is closed.
+  // Another client is answered meanwhile, and the connection of the silent one is closed.
   expect(await readNumbers(connectWith(numbered(1)), 1)).toEqual([1]);
   const closed = new Promise((done) => silent.once("close", done));
   await passTime(85_000);
@@ -73,7 +73,7 @@ test("H2: of 1,500 requests in one write few are answered before the client read
   expect(begun.length).toBeLessThan(60);
 });
 
-test("H2: a client whose answers are slow to make has 8 in the making", async () => {
+test("H2: at most 8 slow answers are prepared for one client at a time", async () => {
   const target = "01980000-0000-7000-8000-000000000001";
   await t.asOperator("POST", "/api/v1/agents/register", {
     agent_id: target,
@@ -92,11 +92,11 @@ test("H2: a client whose answers are slow to make has 8 in the making", async ()
   socket.destroy();
 });
 
-test("H2: a polite client that pipelines gets every answer in order", async () => {
+test("H2: a client that pipelines requests and reads the answers gets all of them in order", async () => {
   const pipelined = Array.from({ length: 1_000 }, (_, n) => numbered(n));
   const socket = connectWith(pipelined.join(""));
   expect(await readNumbers(socket, 1_000)).toEqual(pipelined.map((_, n) => n));
-  // The connection goes on after its queue was empty.
+  // The connection works on after its queue was empty.
   socket.write(numbered(1_000));
   while (begun.length < 1_001) await settleEventLoop();
 });
@@ -107,7 +107,7 @@ test("H2: a client that reads slowly keeps its connection", async () => {
   socket.once("close", () => (isClosed = true));
   await settleEventLoop();
   for (let passed = 0; passed < 200_000; passed += 5_000) {
-    // A read of a part of an answer now and then is progress.
+    // A client that reads a part of an answer now and then makes progress.
     for (let pieces = 0; pieces < 4; pieces += 1) {
       received += ((socket.read() as Buffer | null) ?? "").length;
       await settleEventLoop();

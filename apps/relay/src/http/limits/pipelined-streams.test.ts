@@ -20,7 +20,7 @@ function dial(): Socket {
   return socket;
 }
 
-test("H1: streams that were pipelined on a connection free their places when it closes", async () => {
+test("H1: streams that were pipelined on a connection no longer count once it closes", async () => {
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   const { path } = await submitAcceptedTask(t, boss, worker);
   const token = await t.token(boss);

@@ -13,7 +13,7 @@ function limiterAt(start: number, options: { scale?: number; maxEntries?: number
 }
 
 describe("the sliding window", () => {
-  test("the limiter refuses the 31st call within 60 s and allows it once the first has left the window", () => {
+  test("the limiter refuses the 31st call within 60 s and allows it once the first one is older than the window", () => {
     const { clock, limiter } = limiterAt(0);
     for (let call = 0; call < 30; call += 1) {
       expect(limiter.take(30, minute, "write 192.0.2.1").allowed).toBe(true);
@@ -94,7 +94,7 @@ describe("the sliding window", () => {
     );
   });
 
-  test("the limiter counts exactly beyond its initial capacity", () => {
+  test("the limiter counts exactly even beyond its initial capacity", () => {
     const { clock, limiter } = limiterAt(0);
     let allowed = 0;
     for (let call = 0; call < 20_000; call += 1) {
@@ -112,7 +112,7 @@ describe("a call that counts for several keys", () => {
   ];
   const neighbour = { key: "neighbour", tierLimit: 2 };
 
-  test("E11: a call is refused if one of its keys refuses it, and then counts for none", () => {
+  test("E11: a call is refused if one of its keys is at its limit, and then counts for none of them", () => {
     const { limiter } = limiterAt(0);
     const takes = (...keys: (typeof host)[]) => limiter.takeAll(minute, keys).allowed;
     expect([takes(host, line), takes(host, line), takes(host, line)]).toEqual([true, true, false]);
@@ -120,7 +120,7 @@ describe("a call that counts for several keys", () => {
     expect([takes(neighbour), takes(neighbour)]).toEqual([true, false]);
   });
 
-  test("the decision states the first key's limit, and the rest and time of the one with the fewest calls left", () => {
+  test("the decision states the limit of the first key, and the rest and reset of the key with fewest calls left", () => {
     const { clock, limiter } = limiterAt(0);
     limiter.takeAll(minute, [host, line]);
     clock.time = 10_000;
@@ -211,7 +211,7 @@ describe("a clock that is set back", () => {
     expect(limiter.take(1, minute, "a").allowed).toBe(true);
   });
 
-  test("a clock set back by more than the window restarts counting instead of refusing for that long", () => {
+  test("a clock set back by more than the window restarts the counting instead of refusing calls for that long", () => {
     const { clock, limiter } = limiterAt(10_000_000);
     limiter.take(1, minute, "a");
     clock.time = 0;

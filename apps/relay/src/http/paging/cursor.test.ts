@@ -21,7 +21,7 @@ describe("a cursor", () => {
   });
 
   test.each([" ", "*", "AA", "gICA", Buffer.from("x".repeat(257)).toString("base64url")])(
-    "a cursor that the relay never gave is refused: %j",
+    "a cursor that the relay never issued is refused: %j",
     (cursor) => {
       expect(decodeCursor(cursor)).toMatchObject({ ok: false, code: "request.invalid" });
     },

@@ -37,7 +37,7 @@ async function walk(path: string, list: string, by?: TestAgent): Promise<unknown
   }
 }
 
-test("H28: strangers whose prompts are long do not keep an agent from reading its tasks", async () => {
+test("H28: long prompts of strangers do not prevent an agent from reading its tasks", async () => {
   const stranger = await createBuyer(t, 1);
   for (let count = 0; count < 10; count += 1) {
     await submitAcceptedTask(t, stranger, target, { prompt: "x".repeat(limits.promptBytes) });
@@ -45,7 +45,7 @@ test("H28: strangers whose prompts are long do not keep an agent from reading it
   expect(await walk(`/agent/${target.agentId}/tasks?`, "tasks", target)).toHaveLength(10);
 });
 
-test("H28: tasks and agents with long capabilities do not keep the operator from a list", async () => {
+test("H28: long capabilities of tasks and agents do not prevent the operator from reading a list", async () => {
   const stranger = await createBuyer(t, 1);
   for (let count = 0; count < 15; count += 1) {
     const agent = await t.createAgent();
@@ -62,7 +62,7 @@ test("H28: tasks and agents with long capabilities do not keep the operator from
   expect((await walk("/api/v1/agents/discover?", "agents")).length).toBeGreaterThanOrEqual(15);
 });
 
-test("H28: strangers who show long arguments do not keep an owner from other calls", async () => {
+test("H28: long arguments of strangers do not prevent an owner from reading other calls", async () => {
   const args = { text: WIDE.repeat(limits.approvalArguments / 6 - 10) };
   const call = { tool_name: "pay", args_hash: sha256Hex(canonicalize(args)), arguments: args };
   for (let count = 0; count < 150; count += 1) {

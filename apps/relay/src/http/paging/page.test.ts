@@ -75,7 +75,7 @@ test("a cursor of another list is refused without reading rows", async () => {
   });
 });
 
-test("H28: a page of long entries has as many as clients can read, and the others follow", async () => {
+test("H28: a page contains only as many long entries as clients can read, and the next pages contain the others", async () => {
   const half = limits.pageBytes / 2;
   const sizes = [half, half, 10, limits.outboundBytes, 10, 10];
   const entries = sizes.map((size, index) => ({ key: index + 1, text: "x".repeat(size) }));
@@ -97,7 +97,7 @@ test("H28: a page of long entries has as many as clients can read, and the other
     cursor = answer.body.next_cursor;
   }
   expect(pages.flatMap(({ keys }) => keys)).toEqual(entries.map(({ key }) => key));
-  // The entry that is larger than a page stands alone.
+  // An entry that is larger than a page is alone on its page.
   const large = pages.filter(({ bytes }) => bytes > limits.pageBytes);
   expect(large.map(({ keys }) => keys)).toEqual([[4]]);
 });

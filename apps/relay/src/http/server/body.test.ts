@@ -132,7 +132,7 @@ describe("a body's bytes", () => {
     expect(await readBodyText(requestOf(body))).toMatchObject({ code: "request.malformed_json" });
   });
 
-  test("an incomplete body is refused as late and logs no failure", async () => {
+  test("an incomplete body is refused as too late, and no failure is logged", async () => {
     const broken = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error("socket hang up")),
     });
@@ -161,14 +161,14 @@ describe("a body's text", () => {
     expect(parseJsonObject(nested(200_000))).toMatchObject({ code: "request.too_deep" });
   });
 
-  test("members of any name are kept, and the last of two with the same name", () => {
+  test("members of any name are kept, and the last one of two with the same name counts", () => {
     const parsed = parseJsonObject('{"__proto__":{"polluted":true},"a":1,"a":2}');
     expect(parsed.ok && Object.keys(parsed.value)).toEqual(["__proto__", "a"]);
     expect(parsed).toMatchObject({ value: { a: 2 } });
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  test("the published cases of JSON are accepted and refused byte for byte", async () => {
+  test("the published JSON test cases are accepted or refused as they state, byte for byte", async () => {
     const wrong: string[] = [];
     for (const { name, bytes, expect: verdict } of loadJsonVectors()) {
       const read = await readBodyText(requestOf(Uint8Array.from(bytes)));

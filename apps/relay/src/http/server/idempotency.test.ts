@@ -85,7 +85,7 @@ describe("a repeated request with the same key gets the first response and takes
     expect(await t.getBalance(worker)).toBe(1.9);
   });
 
-  test("an external payment of a peer and an abandoned settlement are recorded once", async () => {
+  test("an external payment of a peer, and an abandoned settlement, are recorded once", async () => {
     const relay = await startTestRelay({ ...federated, AGENT_FEDERATION_RETRY_SCALE: "0.001" });
     const admin = "/api/v1/admin/federation";
     const { peer, boss: payer, listening, receipt } = await forwardTaskToPeer(relay);
@@ -121,7 +121,7 @@ describe("a repeated request with the same key gets the first response and takes
   });
 });
 
-test("ten simultaneous requests create one task, and the others may be retried", async () => {
+test("only one of ten simultaneous requests creates a task, and the others may be retried", async () => {
   const send = () => keyed(taskOf(), { prompt: "work" }, { by: boss });
   const replies = await Promise.all(Array.from({ length: 10 }, send));
   const { body } = await send();

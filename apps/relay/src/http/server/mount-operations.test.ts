@@ -25,7 +25,7 @@ const paths = [...byPath].map(([path, rows]) => {
   return [path, methods.includes("GET") ? [...methods, "HEAD"] : methods] as const;
 });
 
-describe("a request that no operation takes", () => {
+describe("a request that no operation serves", () => {
   test.each([
     ["GET", "/"],
     ["GET", "/favicon.ico"],
@@ -70,7 +70,7 @@ describe("a request that no operation takes", () => {
     },
   );
 
-  test("a fixed path is never taken for an agent of that name", async () => {
+  test("a fixed path is never mistaken for an agent of that name", async () => {
     for (const path of ["bootstrap", "register", "heartbeat", "discover"]) {
       const { status } = await t.request("DELETE", `/api/v1/agents/${path}`, {
         token: OPERATOR_TOKEN,
@@ -82,7 +82,7 @@ describe("a request that no operation takes", () => {
 
 describe("HEAD", () => {
   test.each(paths.filter(([, methods]) => methods.includes("HEAD")))(
-    "%s is as GET",
+    "HEAD of %s is answered like GET",
     async (path) => {
       const head = await t.request("HEAD", path, { token: OPERATOR_TOKEN });
       const get = await t.request("GET", path, { token: OPERATOR_TOKEN });
@@ -246,10 +246,10 @@ describe("a rate limit", () => {
   const figures = ({ headers }: Reply) =>
     ["limit", "remaining", "reset"].map((name) => Number(headers.get(`ratelimit-${name}`)));
 
-  test("the relay sends the rate limit with every response and 429 until the window has moved", async () => {
+  test("the relay sends the rate limit with every response, and answers 429 until the window has moved on", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "0.15" });
     const ask = () => limited.request("GET", "/health");
-    // 20 a minute x 0.15; the relay's start asked once for its document.
+    // The limit is 20 a minute x 0.15, and the relay's own start has requested its document once.
     const [first, second, third] = [await ask(), await ask(), await ask()];
     expect([first, second, third].map(({ status }) => status)).toEqual([200, 200, 429]);
     expect(figures(first)).toEqual([3, 1, 60]);
@@ -268,7 +268,7 @@ describe("a rate limit", () => {
     await limited.close();
   });
 
-  test("the relay limits each tier separately, before the token is checked, and never limits probes", async () => {
+  test("the relay limits each tier separately, before it checks the token, and never limits probes", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "0.000001" });
     const ask = (path: string) => limited.request("GET", path);
     expect(await ask("/health")).toMatchObject({ status: 429 });

@@ -42,7 +42,7 @@ describe("a value that breaks rules", () => {
     });
   });
 
-  test("a body that has as many members of two forms is told the faults of the form that it is closer to", () => {
+  test("the refusal of a body between two forms lists the faults of the form that it is closer to", () => {
     const { body }: Operation = operations.decideDispute;
     expect(validate(body, { share: "half", reason: "late" })).toMatchObject({
       issues: [{ path: "share", message: "must be number" }],
@@ -53,7 +53,7 @@ describe("a value that breaks rules", () => {
     });
   });
 
-  test("a body without a known member is told the faults of all forms", () => {
+  test("the refusal of a body without a known member lists the faults of all forms", () => {
     const forms = v.union([
       v.object({ share: v.number() }),
       v.object({ share: v.number(), key: v.string() }),
@@ -63,7 +63,7 @@ describe("a value that breaks rules", () => {
     });
   });
 
-  test("the refusal of a value lists the first twenty faults and three of them in the text", () => {
+  test("the refusal of a value lists the first twenty faults, and three of them in its text", () => {
     const tags = Array.from({ length: 30 }, () => "");
     const result = validate(schema, { name: "n", tags });
     expect(result).toMatchObject({
@@ -82,7 +82,7 @@ describe("a value that breaks rules", () => {
   });
 });
 
-test("a valid value is returned as parsed, without members that the schema does not name", () => {
+test("a valid value is returned as it was parsed, without members that the schema does not name", () => {
   const { body }: Operation = operations.deposit;
   expect(validate(body, { amount: 1, colour: "red" })).toEqual({
     ok: true,
