@@ -55,7 +55,7 @@ describe("Relay identity", () => {
     expect(first.relayId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
   });
 
-  test("the relay creates a new identity at each start in memory", async () => {
+  test("a relay with a database in memory creates a new identity at each start", async () => {
     const [one, two] = [
       await identityOf(undefined, ":memory:"),
       await identityOf(undefined, ":memory:"),
@@ -76,14 +76,14 @@ describe("Relay identity", () => {
 });
 
 describe("Relay identity with a passphrase", () => {
-  test("HO13 the relay seals the key from the first start and loads the same key at the next", async () => {
+  test("HO13 the relay seals the key at its first start and loads the same key at the next one", async () => {
     const first = await identityOf(passphrase);
     expect(await containsKey(first)).toBe(false);
     expect(await identityOf(passphrase)).toEqual(first);
     expect(await readDatabase()).not.toContain(passphrase);
   });
 
-  test("HO13 the key is sealed at the next start when the passphrase is set later, and no plain copy is left", async () => {
+  test("HO13 a plain key is sealed at the first start with a passphrase, and no plain copy remains", async () => {
     const plain = await identityOf();
     expect(await containsKey(plain)).toBe(true);
     expect(await identityOf(passphrase)).toEqual(plain);

@@ -136,7 +136,7 @@ test.runIf(onlyOn("sqlite"))(
   },
 );
 
-test("D8: a crash at any moment of the command leaves the old or the new state complete", async () => {
+test("D8: a crash at any moment of the command leaves either the complete old state or the complete new one", async () => {
   const passphrase = "correct horse battery staple";
   const { publicKey: first } = await identity(passphrase);
   const env = { ...minimalEnv, AGENT_DB_PATH: path, AGENT_RELAY_KEY_PASSPHRASE: passphrase };

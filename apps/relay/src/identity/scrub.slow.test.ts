@@ -55,7 +55,7 @@ async function check(): Promise<string> {
   return command.stdout();
 }
 
-/** Another process reads, because closing a file would end this process's locks on it. */
+/** Another process reads the files, because closing them here would end the locks of this process on them. */
 function isInFiles(text: string): boolean {
   const files = [path, `${path}-wal`].filter((file) => existsSync(file));
   try {
@@ -76,7 +76,7 @@ async function createPlainKey(): Promise<string> {
 }
 
 test.runIf(onlyOn("sqlite"))(
-  "H10: a plain key leaves the files once the program that read them has ended, and check says so",
+  "H10: a plain key is gone from the files once no program reads them, and until then check reports it",
   async () => {
     const key = await createPlainKey();
     const stopReading = await startReader();
@@ -95,7 +95,7 @@ test.runIf(onlyOn("sqlite"))(
 );
 
 test.runIf(onlyOn("sqlite"))(
-  "H10: a plain key leaves the files at once where no other program reads them",
+  "H10: a plain key is gone from the files at once if no other program reads them",
   async () => {
     const key = await createPlainKey();
     const t = await start(2, passphrase);

@@ -91,7 +91,7 @@ async function rotate(): Promise<TestAgent> {
 }
 
 describe("Valid tokens", () => {
-  test("a verified token names the agent and device of the caller and the expiry", async () => {
+  test("a verified token names the caller's agent and device and its own expiry", async () => {
     expect(await checker.verify(await token())).toMatchObject({
       ok: true,
       caller: {
