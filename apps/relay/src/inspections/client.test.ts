@@ -52,7 +52,7 @@ async function run(options: Partial<DelegateOptions>, client = createClient()) {
 }
 
 describe("delegate with an inspection", () => {
-  test("delegate adds the arbitration fee to the listed price, and pays what is accepted", async () => {
+  test("delegate adds the arbitration fee to the listed price, and pays for an accepted result", async () => {
     const delegated = await run({
       inspect: ({ receipt }) => receipt.status === "completed" || { reason: "no" },
     });
@@ -78,15 +78,18 @@ describe("delegate with an inspection", () => {
 
   test.each<[string, DelegateOptions["inspect"]]>([
     ["throws", () => Promise.reject(new Error("no idea"))],
-    ["is not there", undefined],
-  ])("delegate is silent, which pays, if the inspector %s", async (_, inspect) => {
-    const delegated = await run(inspect === undefined ? {} : { inspect });
-    expect(delegated).toMatchObject({ ok: true });
-    expect(delegated).not.toHaveProperty("inspection");
-    await t.clock.advance(60_000);
-    await t.relay.tick();
-    expect(await t.getBalance(parties.boss)).toBe(8);
-  });
+    ["is missing", undefined],
+  ])(
+    "delegate stays silent if the inspector %s, so that the executor is paid",
+    async (_, inspect) => {
+      const delegated = await run(inspect === undefined ? {} : { inspect });
+      expect(delegated).toMatchObject({ ok: true });
+      expect(delegated).not.toHaveProperty("inspection");
+      await t.clock.advance(60_000);
+      await t.relay.tick();
+      expect(await t.getBalance(parties.boss)).toBe(8);
+    },
+  );
 
   const deliver = async (task_id: string, by: TestAgent, change: object) => {
     const path = `/agent/${parties.worker.agentId}/task/${task_id}`;
@@ -99,7 +102,7 @@ describe("delegate with an inspection", () => {
     ["result", "receipt.result_hash_mismatch", { result_hash: "0".repeat(64) }],
     ["prompt", "receipt.prompt_hash_mismatch", { prompt_hash: "0".repeat(64) }],
   ])(
-    "IS32: delegate rejects a result whose receipt is for another %s, without asking the inspector",
+    "IS32: delegate rejects a result whose receipt is for another %s, without calling the inspector",
     async (_, code, change) => {
       const inspected: unknown[] = [];
       const delegated = await run({
@@ -116,14 +119,14 @@ describe("delegate with an inspection", () => {
         inspection: { ok: true, inspection: { state: "rejected", verdicts: [{ reason }] } },
       });
       expect(inspected).toEqual([]);
-      // Without an answer nothing of it is paid.
+      // Without an answer of the executor nothing of the price is paid.
       await t.clock.advance(259_200_000);
       await t.relay.tick();
       expect(await t.getBalance(parties.boss)).toBe(10);
     },
   );
 
-  test("IS32: delegate rejects a result of a device that was revoked as soon as it had delivered", async () => {
+  test("IS32: delegate rejects a result of a device that was revoked immediately after the delivery", async () => {
     const device = await createPairedDevice(t, parties.worker);
     const path = `/api/v1/agents/${device.agentId}/devices/${device.deviceId}`;
     const revoked: number[] = [];
@@ -150,7 +153,7 @@ describe("delegate with an inspection", () => {
     expect(revoked).toEqual([200]);
   });
 
-  test("a failed task whose receipt does not prove the work is refunded, and there is nothing to reject", async () => {
+  test("a failed task whose receipt does not prove the work is refunded, so that nothing remains to be rejected", async () => {
     const delegated = await run({
       onSubmitted: (task_id) =>
         void deliver(task_id, parties.worker, { status: "failed", result_hash: "0".repeat(64) }),
@@ -161,7 +164,7 @@ describe("delegate with an inspection", () => {
     expect(await t.getBalance(parties.boss)).toBe(10);
   });
 
-  test("delegate is silent if the answer does not come in time", async () => {
+  test("delegate stays silent if the inspector does not answer in time", async () => {
     const delegated = await run({
       inspect: () => new Promise(() => {}),
       schedule: (ms, task) => {
@@ -173,7 +176,7 @@ describe("delegate with an inspection", () => {
     expect(delegated).not.toHaveProperty("inspection");
   });
 
-  test("delegate issues its own credential only after the close", async () => {
+  test("delegate issues its own credential only after the inspection has closed", async () => {
     const client = createClient();
     const recommender = createRecommender(client, { ...parties.boss, now: t.clock.now });
     const accepted = await run({ recommender, inspect: () => true }, client);
@@ -182,7 +185,7 @@ describe("delegate with an inspection", () => {
     expect(rejected).not.toHaveProperty("recommendation");
   });
 
-  test("delegate refuses a relay that ignores the wish for an inspection, and cancels the task", async () => {
+  test("delegate cancels the task at a relay that ignores the request for an inspection", async () => {
     const ignoring = createClient((body) => ({ ...body, acceptance: undefined }));
     const delegated = await run({ maxBudget: 3, onSubmitted: () => {} }, ignoring);
     expect(delegated).toMatchObject({ ok: false, code: "acceptance.ignored" });

@@ -15,7 +15,7 @@ beforeEach(async () => {
   const prototype = Object.getPrototypeOf(database.prepare("select 1")) as SpiedStatement;
   database.close();
   const spies = METHODS.map((method) => vi.spyOn(prototype, method));
-  /** Takes the texts of the statements that ran since the last call. */
+  /** Returns the texts of the statements that ran since the last call. */
   takeRun = () =>
     spies.flatMap((spy) => {
       const statements = spy.mock.contexts as unknown as readonly Sqlite.Statement[];
@@ -53,7 +53,7 @@ test.runIf(onlyOn("sqlite"))(
     const statements = takeRun();
     expect(statements.length).toBeGreaterThan(10);
     expect(listInspecting(statements)).toEqual([]);
-    // The same count sees them where there are some.
+    // The same check finds such statements in a task with acceptance.
     const given = await beginCase(t, parties);
     await giveVerdict(t, given, "accepted");
     expect(listInspecting(takeRun()).length).toBeGreaterThan(0);

@@ -25,7 +25,7 @@ const env = {
   AGENT_DISPUTE_DECISION_MS: "1500",
 };
 
-test("IS8: every inspection closes by itself, once, whichever act kill -9 comes after", async () => {
+test("IS8: every inspection closes by itself, and only once, after whichever act the relay is killed", async () => {
   let relay = startRelay(env);
   let caller = await createCallerOf(await relay.baseUrl);
   const parties = await createRealParties(caller, 1_500);
@@ -38,7 +38,7 @@ test("IS8: every inspection closes by itself, once, whichever act kill -9 comes 
     for (const act of before.slice(0, -1)) await realActs[act](caller, given);
     const sent =
       last === undefined ? undefined : realActs[last](caller, given).catch(() => undefined);
-    // Every other act is killed while it is being answered.
+    // The relay is killed during the answer to every second act.
     if (index % 2 === 0) await sent;
     relay.kill("SIGKILL");
     await relay.ended;
@@ -88,7 +88,7 @@ test("a relay with short windows ends each state by real time, over HTTP", async
 });
 
 test(
-  "IS1: 30 cases that are accepted, rejected and lapse at once end with one settlement each",
+  "IS1: 30 cases that are accepted, rejected and timed out at the same moment end with one settlement each",
   { timeout: 180_000 },
   async () => {
     const relay = startRelay({ ...env, AGENT_DB_PATH: join(folder, "races.db") });
@@ -105,7 +105,7 @@ test(
     );
     const statuses = await Promise.all(
       cases.map(async (given, index) => {
-        // The statements arrive in the milliseconds around the end of the window.
+        // The statements arrive within milliseconds of the end of the window.
         const delay = Math.max(0, deadlines[index]! - Date.now() - (index % 10));
         await new Promise((resolve) => setTimeout(resolve, delay));
         const statements = Array.from({ length: 6 }, (_, at) =>

@@ -31,7 +31,7 @@ const settlementsOf = async ({ boss }: Pick<Case, "boss">) =>
   (await getAgentStates(t, [boss]))[0]?.settlements;
 
 describe("the due sum of an inspected task", () => {
-  test("the due sum of an inspected task is refunded at once, without an inspection, if no step was completed", async () => {
+  test("an inspected task without a completed step is refunded at once and without an inspection", async () => {
     const submitted = await submitInspected(t, parties);
     const { boss, worker, task } = submitted;
     await storeLedger(t, worker, createLedger(worker, task.task_id, ["failed"]));
@@ -43,7 +43,7 @@ describe("the due sum of an inspected task", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("the due sum of an inspected task is that of the ledger by the receipt, whatever is stored later", async () => {
+  test("the due sum of an inspected task follows from the ledger at the time of the receipt, not from a later one", async () => {
     const submitted = await submitInspected(t, parties);
     const { worker, task } = submitted;
     const half = createLedger(worker, task.task_id, ["completed", "failed"]);
@@ -57,7 +57,7 @@ describe("the due sum of an inspected task", () => {
     expect(await settlementsOf(given)).toMatchObject([{ status: "partial", amount_settled: 1 }]);
   });
 
-  test("the due sum of an inspected task stays the price when a ledger is first stored after the receipt", async () => {
+  test("the due sum of an inspected task stays the price if the first ledger is stored after the receipt", async () => {
     const given = await beginCase(t, parties);
     const { worker, task } = given;
     await storeLedger(t, worker, createLedger(worker, task.task_id, ["failed"]));
@@ -69,7 +69,7 @@ describe("the due sum of an inspected task", () => {
 });
 
 describe("the bond of a contest", () => {
-  test("the bond of a contest is required: without it nothing changes, and the contest may be repeated", async () => {
+  test("a contest without its bond is refused and changes nothing, so that it may be repeated", async () => {
     const given = await beginCase(t, parties);
     const { worker } = given;
     const path = `/api/v1/agents/${worker.agentId}/withdrawals`;
@@ -91,7 +91,7 @@ describe("the bond of a contest", () => {
     expect(await t.getBalance(worker)).toBe(0);
   });
 
-  test("the bond and the fee have the reference of the dispute, the rest that of the task", async () => {
+  test("the postings of the bond and the fee refer to the dispute, and all others to the task", async () => {
     const given = await beginDispute(t, parties);
     await decide(t, given, 0.75);
     const listOf = async (who: keyof Parties) =>
@@ -109,7 +109,7 @@ describe("the bond of a contest", () => {
 });
 
 describe("the terms of an inspection", () => {
-  test("the terms of an inspection stay those of the submission when the listing is removed before the receipt", async () => {
+  test("the terms of an inspection stay those of the submission if the listing is removed before the receipt", async () => {
     const submitted = await submitInspected(t, parties);
     const { worker, task } = submitted;
     const { acceptance } = await getTaskAt(t, task.path);
@@ -118,7 +118,7 @@ describe("the terms of an inspection", () => {
     expect(await getCase(t, given)).toMatchObject({ terms: acceptance, due: 2, fee: 0.1 });
   });
 
-  test("the terms of an inspection stay those of the submission when the relay is started with other rates and times", async () => {
+  test("the terms of an inspection stay those of the submission if the relay restarts with other rates and times", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-terms-"));
     const AGENT_DB_PATH = join(folder, "relay.db");
     let other = await startTestRelay({ AGENT_DB_PATH });

@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => network.close());
 
 describe("a peer's agent that offers an inspection at its own relay", () => {
-  test("IS17: a peer's agent is refused for an inspected task, and nothing is held or sent", async () => {
+  test("IS17: an inspected task for a peer's agent is refused, and nothing is held or sent", async () => {
     const { boss } = local;
     const { body } = await submitTask(here, boss, remote, { acceptance: {} });
     expect(body["code"]).toBe("acceptance.not_offered");
@@ -58,7 +58,7 @@ describe("a peer's agent that offers an inspection at its own relay", () => {
   });
 });
 
-test("IS17: a peer's agent offers nothing by the listing of an agent of this relay with its id", async () => {
+test("IS17: a peer's agent offers no inspection through the listing of a local agent with the same id", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relay-namesake-"));
   const AGENT_DB_PATH = join(folder, "relay.db");
   const t = await startTestRelay({ AGENT_DB_PATH });
@@ -71,7 +71,7 @@ test("IS17: a peer's agent offers nothing by the listing of an agent of this rel
       return listWithdrawnOffers(read, [attempt], terms, t.relay.relayId);
     });
   expect(await listWithdrawn({})).toEqual([]);
-  // It came to this relay after the other one was chosen.
+  // The local agent came to this relay after the remote one was chosen.
   expect(
     await listWithdrawn({ via: { relay_id: "peer", public_key: worker.publicKey, route: [] } }),
   ).toEqual([worker.agentId]);

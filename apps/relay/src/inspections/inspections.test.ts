@@ -35,7 +35,7 @@ async function getMoney() {
 }
 
 describe("the money of an inspected task", () => {
-  test("the money of an inspected task is held at the submission, and what is not due returns with the receipt", async () => {
+  test("the money of an inspected task is held from the submission, and what is not due returns with the receipt", async () => {
     const submitted = await submitInspected(t, parties);
     expect(await getMoney()).toEqual(["7.6 2.4", "1 0", "0 0"]);
     await t.as(
@@ -179,7 +179,7 @@ describe("the money of an inspected task", () => {
       "0",
     ],
   ])(
-    "the money of an inspected task is paid by the share of a case that is %s",
+    "the money of an inspected task is paid according to the share of a case that is %s",
     async (_, open, end, outcome, share, boss, worker, arbiter) => {
       const given = await open();
       await end(given);

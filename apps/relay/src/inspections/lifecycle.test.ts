@@ -39,7 +39,7 @@ const trustOf = async (t: TestRelay, { boss }: Case) =>
   (await getAgentStates(t, [boss]))[0]?.trust ?? [];
 
 describe("the trust of an inspected task", () => {
-  test("the trust of an inspected task does not move before the close, nor is a credential issued", async () => {
+  test("an inspected task changes no trust and leads to no credential before its inspection has closed", async () => {
     const t = await start({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
     const given = await beginCase(t, await createParties(t));
     expect(await trustOf(t, given)).toEqual([]);
@@ -62,12 +62,15 @@ describe("the trust of an inspected task", () => {
       },
       [0, 0],
     ],
-  ])("the trust counts a case that is %s", async (_, end, [successful_tasks, failed_tasks]) => {
-    const t = await start();
-    const given = await beginDispute(t, await createParties(t));
-    await end(t, given);
-    expect(await trustOf(t, given)).toMatchObject([{ successful_tasks, failed_tasks }]);
-  });
+  ])(
+    "trust records count the outcome of a case that is %s",
+    async (_, end, [successful_tasks, failed_tasks]) => {
+      const t = await start();
+      const given = await beginDispute(t, await createParties(t));
+      await end(t, given);
+      expect(await trustOf(t, given)).toMatchObject([{ successful_tasks, failed_tasks }]);
+    },
+  );
 
   test("work that its own ledger calls incomplete is not counted as a success", async () => {
     const t = await start();
@@ -80,7 +83,7 @@ describe("the trust of an inspected task", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("the latency of an inspected task is that of the receipt, not of the inspection", async () => {
+  test("the latency of an inspected task ends with the receipt, not with the inspection", async () => {
     const t = await start();
     const submitted = await submitInspected(t, await createParties(t));
     await t.clock.advance(7_000);
@@ -92,7 +95,7 @@ describe("the trust of an inspected task", () => {
 });
 
 describe("the deadlines of an inspection", () => {
-  test("the deadlines of an inspection stand still while the relay is frozen", async () => {
+  test("the deadlines of an inspection do not advance while the relay is frozen", async () => {
     const t = await start();
     const given = await beginCase(t, await createParties(t));
     const { deadline } = await getCase(t, given);
@@ -107,7 +110,7 @@ describe("the deadlines of an inspection", () => {
     });
   });
 
-  test("IS9: deadlines are moved by a start, once for each state", async () => {
+  test("IS9: a start of the relay extends the deadline of each state only once", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-inspections-"));
     const AGENT_DB_PATH = join(folder, "relay.db");
     let t = await startTestRelay({ AGENT_DB_PATH });
@@ -134,7 +137,7 @@ describe("the deadlines of an inspection", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("IS9: a clock that jumps ahead and back ends no state early, and time itself does", async () => {
+  test("IS9: a clock that jumps ahead and back ends no state early, and passing time ends it as usual", async () => {
     const t = await startJumpingRelay({ AGENT_DISPUTE_ANSWER_MS: "60000" });
     open.push(t);
     const parties = await createParties(t);
@@ -173,7 +176,7 @@ describe("the deadlines of an inspection", () => {
   });
 });
 
-test("IS7: an inspected task keeps its texts until the close", async () => {
+test("IS7: the texts of an inspected task are kept until its inspection has closed", async () => {
   const t = await start();
   const given = await beginCase(t, await createParties(t));
   const erase = () => t.as(given.boss, "DELETE", `/api/v1/admin/tasks/${given.task.task_id}/texts`);
@@ -183,7 +186,7 @@ test("IS7: an inspected task keeps its texts until the close", async () => {
 });
 
 test.each(["submitter", "operator"] as const)(
-  "IS21: the %s erases no work that an inspected result contains until the close",
+  "IS21: the %s cannot erase work inside an inspected result before its inspection has closed",
   async (by) => {
     const t = await start();
     const [parties, inner] = [await createParties(t), await createParties(t)];
@@ -210,7 +213,7 @@ test.each(["submitter", "operator"] as const)(
   },
 );
 
-test("a block between the parties and the arbiter changes nothing of a case that began", async () => {
+test("a block between the parties or the arbiter does not affect a case that has begun", async () => {
   const t = await start();
   const parties = await createParties(t);
   const given = await beginCase(t, parties, { arbiter_id: parties.arbiter.agentId });
@@ -251,7 +254,7 @@ test.each([
   rmSync(folder, { recursive: true });
 });
 
-test("webhooks and sockets tell the parties and the arbiter in charge, without reasons", async () => {
+test("webhooks and sockets notify the parties and the arbiter in charge, without the stated reasons", async () => {
   const bodies: { type: string; data: Record<string, unknown> }[] = [];
   const server = createServer((request, response) => {
     let text = "";

@@ -73,7 +73,7 @@ describe("arbiters with keys of parties", () => {
     },
   );
 
-  test("IS13: an arbiter takes no case if it got the key of a party after the submission", async () => {
+  test("IS13: an arbiter that took over the key of a party after the submission gets no case", async () => {
     const { arbiter } = parties;
     const given = await beginCase(t, parties, { arbiter_id: arbiter.agentId });
     const left = createRotation(t, given.worker);
@@ -91,7 +91,7 @@ describe("arbiters with keys of parties", () => {
 });
 
 describe("keys claimed without proof", () => {
-  test("IS22: a former key of the arbiter that a party claims keeps no arbiter from a case", async () => {
+  test("IS22: a party that claims a former key of the arbiter does not exclude the arbiter from the case", async () => {
     const { next, succession } = createRotation(t, parties.arbiter);
     const { agentId: arbiter_id, publicKey: public_key } = parties.arbiter;
     await t.as(parties.arbiter, "POST", `/api/v1/agents/${arbiter_id}/rotate-key`, { succession });
@@ -114,7 +114,7 @@ describe("keys claimed without proof", () => {
   };
 
   test.each(["boss", "worker"] as const)(
-    "IS22: a key of the arbiter that a device claims, paired by the %s, keeps no arbiter from a case",
+    "IS22: a device that the %s paired under a key of the arbiter does not exclude the arbiter from the case",
     async (role) => {
       const { agentId: arbiter_id } = parties.arbiter;
       const given = await beginCase(t, parties, { arbiter_id });
@@ -126,7 +126,7 @@ describe("keys claimed without proof", () => {
     },
   );
 
-  test("IS22: a shared key counts when the arbiter is named, because its owner may have both", async () => {
+  test("IS22: an arbiter that shares a key with a party cannot be named, because both may have one owner", async () => {
     const { boss, worker, arbiter } = parties;
     const device = t.createUnknownAgent();
     await pair(boss, device);
@@ -136,7 +136,7 @@ describe("keys claimed without proof", () => {
     expect(body["code"]).toBe("acceptance.arbiter_invalid");
   });
 
-  test("IS22: a key of a device that the party has proven cannot be claimed by the arbiter", async () => {
+  test("IS22: the arbiter cannot claim the key of a device that a party has proven", async () => {
     const { agentId: arbiter_id } = parties.arbiter;
     const given = await beginCase(t, parties, { arbiter_id });
     const device = await createPairedDevice(t, parties.boss);
@@ -155,7 +155,7 @@ describe("agents that count as one", () => {
     return { ...parties, boss, worker };
   }
 
-  test("IS14: agents that count as one gain neither trust, credentials nor figures by a case between them", async () => {
+  test("IS14: agents that count as one gain no trust, credentials or figures from a case between them", async () => {
     const own = await createOneOwner();
     const given = await beginDispute(t, own);
     await decide(t, given, 1);
@@ -178,7 +178,7 @@ describe("agents that count as one", () => {
     const own = await createOneOwner();
     const cases: Case[] = [];
     for (let count = 0; count < 3; count += 1) cases.push(await beginDispute(t, own));
-    // All were contested in the same ms, so the arbiter's time for them ends at once.
+    // All were contested in the same ms, so the arbiter's time ends for all of them at the same moment.
     await passDeadline(t, cases[0]!);
     const { boss } = parties;
     const acceptance = { arbiter_id: own.arbiter.agentId };
@@ -203,7 +203,7 @@ describe("agents that count as one", () => {
     expect(body["code"]).toBe("acceptance.suspended");
   });
 
-  /** The parties of the further cases, by what they have in common with the submitter. */
+  /** The parties of the further cases, by their relation to the submitter. */
   async function createFurther(kind: string, others: Parties, own: Parties): Promise<Parties> {
     if (kind === "own") return own;
     if (kind === "cheap") await putOffer(t, own.arbiter, { price: 0.000001 });
@@ -212,8 +212,8 @@ describe("agents that count as one", () => {
 
   test.each([
     ["IS4: a tenth of the cases with other agents may be rejected", "paid", 201],
-    ["IS14: cases between them allow no further rejections", "own", 429],
-    ["IS35: cases about next to nothing allow no further rejections", "cheap", 429],
+    ["IS14: cases between agents that count as one allow no further rejections", "own", 429],
+    ["IS35: cases about negligible sums allow no further rejections", "cheap", 429],
     ["IS35: cases that are still open allow no further rejections", "open", 429],
   ])(
     "%s",
@@ -240,7 +240,7 @@ describe("agents that count as one", () => {
 });
 
 test(
-  "IS15: one arbiter has at most 100 cases of one size, also when they are contested at once",
+  "IS15: an arbiter has at most 100 cases of one size, even if they are contested at once",
   { timeout: 120_000 },
   async () => {
     const { worker, arbiter } = parties;
@@ -259,7 +259,7 @@ test(
     expect(arbiters.filter((id) => id === arbiter.agentId)).toHaveLength(100);
     const waiting = await t.asOperator("GET", "/api/v1/admin/disputes");
     expect(waiting.body["inspections"]).toHaveLength(2);
-    // A decision makes room for the next.
+    // A decision makes room for the next case.
     const mine = rejected[arbiters.indexOf(arbiter.agentId)]!;
     await decide(t, mine, 1);
     const next = await beginDispute(t, { ...parties, boss: await createBuyer(t, 10) });
@@ -268,7 +268,7 @@ test(
   },
 );
 
-test("IS16: a close above the balance limit is paid, and the account still holds, contests and withdraws", async () => {
+test("IS16: a close is paid even above the balance limit, and the account can still hold, contest and withdraw", async () => {
   const { worker } = parties;
   const fill = async (agent: TestAgent) => {
     for (let left = 9_000_000_000 - (await t.getBalance(agent)) - 0.5; left > 0;) {
@@ -341,7 +341,7 @@ test("a case whose parties and arbiter left the registry is decided and paid", a
   await expectConsistentBooks(t, { holds: 0 });
 });
 
-test("the operator takes the case of an arbiter that left the registry before the contest", async () => {
+test("the operator gets the case of an arbiter that left the registry before the contest", async () => {
   const given = await beginCase(t, parties, { arbiter_id: parties.arbiter.agentId });
   await giveVerdict(t, given, "rejected");
   await leave(given.arbiter);
@@ -349,7 +349,7 @@ test("the operator takes the case of an arbiter that left the registry before th
   expect((await getCase(t, given)).arbiter_id).not.toBe(given.arbiter.agentId);
 });
 
-test("an arbiter that takes no more cases decides those that it has", async () => {
+test("an arbiter that accepts no more cases can still decide those that it has", async () => {
   const given = await beginDispute(t, parties);
   const path = `/api/v1/agents/${given.arbiter.agentId}/listing`;
   await t.as(given.arbiter, "POST", path, { capabilities: [] });

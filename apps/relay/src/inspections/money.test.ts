@@ -35,7 +35,7 @@ const randomCase = fc.record({
   acts: fc.array(fc.constantFrom(...ACTS), { maxLength: 8 }),
 });
 
-test("random prices, ledgers, shares and acts end with books that balance, and make no payment twice", async () => {
+test("random prices, ledgers, shares and acts leave balanced books and make no payment twice", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({
@@ -91,7 +91,7 @@ async function playCase(
     pass: () => passDeadline(t, begun),
   };
   for (const act of acts) await perform[act]();
-  // Silence ends every case.
+  // Every case ends by silence.
   for (let left = 4; left > 0; left -= 1) {
     if ((await getCase(t, begun)).state !== "closed") await passDeadline(t, begun);
   }

@@ -44,13 +44,13 @@ const verifyEvidence = async ({ boss, task }: Case) =>
   verifyArtifact((await t.as(boss, "GET", `${task.path}/evidence`)).text);
 
 describe("nested inspections", () => {
-  test("one receipt begins both inspections, and each closes by its own statements", async () => {
+  test("one receipt begins both nested inspections, and each closes by its own statements", async () => {
     const [given, sub] = [await submitInspected(t, outer), await submitInspected(t, inner)];
     const nested = createReceipt(inner.worker, sub.task);
     const receipt = createReceipt(outer.worker, given.task, { delegation_receipts: [nested] });
     await deliverNested(given.task, receipt);
     const [mine, theirs] = [await withHash(given), await withHash(sub)];
-    // Each holds what is due and its fee: 2.1 of 10.
+    // Each submitter holds what is due and its fee: 2.1 of 10.
     expect(await balances([outer.boss, outer.worker])).toEqual([7.9, 7.9]);
 
     // The inner case is rejected while the outer one is still inspected.

@@ -42,7 +42,7 @@ describe("an x402 payment for an inspected task", () => {
     await expectConsistentBooks(s.t, { deposits: 2.6, holds: 0 });
   });
 
-  test("an x402 payment without the fee is none for an inspected task, and takes nothing", async () => {
+  test("an x402 payment without the arbitration fee is refused for an inspected task and not settled", async () => {
     const plain = await s.submit();
     const headers = await s.wallet.pay(plain.headers);
     const refused = await s.submit({ body: inspected, headers });
@@ -51,7 +51,7 @@ describe("an x402 payment for an inspected task", () => {
     expect(await s.t.getBalance(s.boss)).toBe(0.5);
   });
 
-  test("no x402 payment for an inspected task is asked for from a wallet, which could sign no verdict", async () => {
+  test("no x402 payment for an inspected task is requested from a wallet, because it cannot sign a verdict", async () => {
     // The wallet pays for a task without a submitter, or for one of an agent that is not known here.
     for (const submitted_by of [undefined, s.t.createUnknownAgent().agentId]) {
       const body = { ...inspected, ...(submitted_by !== undefined && { submitted_by }) };

@@ -41,7 +41,7 @@ const listAssigned = (tasks: readonly Delegation[]) =>
 
 const wanted = { required_capabilities: ["summarise"], acceptance: {} };
 
-test("IS25: an executor is not assigned more than it offers by others that refuse the tasks", async () => {
+test("IS25: refusals of other executors do not assign an executor more inspected tasks than it offers", async () => {
   const { boss, worker } = parties;
   const first = await createFirst();
   const [accomplice, device] = [await t.connectDevice(first), await t.connectDevice(worker)];
@@ -53,7 +53,7 @@ test("IS25: an executor is not assigned more than it offers by others that refus
   const ids = tasks.map(({ task_id }) => task_id);
   for (const task_id of ids) accomplice.send({ type: "refuse", task_id });
   await settleRefusals(3);
-  // Which of them comes first is open.
+  // Any of them may come first.
   const { task } = await device.next("task_assigned");
   expect(await device.takeRemaining()).toEqual([]);
   const assigned = await listAssigned(tasks);
@@ -61,10 +61,10 @@ test("IS25: an executor is not assigned more than it offers by others that refus
   expect(ids.indexOf(task.task_id)).toBe(assigned.indexOf(worker.agentId));
 });
 
-test("IS25: an executor gets back no more than it offers of the tasks that waited with others", async () => {
+test("IS25: an executor gets back only as many tasks that waited with others as it offers", async () => {
   const { boss, worker } = parties;
   const first = await createFirst(1);
-  // Nothing reaches the first, so each of its tasks goes to the worker of another owner.
+  // The first executor cannot be reached, so each of its tasks goes to the worker of another owner.
   await putOffer(t, worker);
   const device = await t.connectDevice(worker);
   const tasks: Delegation[] = [];

@@ -7,7 +7,7 @@ import { beginCase, createParties, getCase, giveVerdict } from "../../test/inspe
 import { expectConsistentBooks } from "../../test/market.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
-test("IS26: a relay restored from a backup leaves the parties time to say again what was lost", async () => {
+test("IS26: a relay restored from a backup gives the parties time to repeat the statements that were lost", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relay-inspections-"));
   const [AGENT_DB_PATH, backup] = [join(folder, "relay.db"), join(folder, "backup.db")];
   let t = await startTestRelay({ AGENT_DB_PATH });

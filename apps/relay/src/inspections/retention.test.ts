@@ -17,7 +17,7 @@ const LONGEST_WINDOW_MS = 14 * DAY_MS;
 let t: TestRelay;
 afterEach(() => t.close());
 
-test("IS31: the evidence of an inspected task is kept for the days of retention from its close", async () => {
+test("IS31: the evidence of an inspected task is kept for the days of retention after its close", async () => {
   t = await startTestRelay({
     AGENT_RETENTION_DAYS: "1",
     AGENT_DISPUTE_ANSWER_MS: "864000000",
@@ -42,7 +42,7 @@ test("IS31: the evidence of an inspected task is kept for the days of retention 
   await expectConsistentBooks(t, { holds: 0 });
 });
 
-test("IS31: by default both parties prove the outcome of a case that took as long as it can, and the arbiter reads it", async () => {
+test("IS31: by default, both parties can prove, and the arbiter can read, the outcome of the longest case", async () => {
   t = await startTestRelay();
   const parties = await createParties(t);
   await putOffer(t, parties.worker, {

@@ -40,8 +40,8 @@ const inspectionsOf = async ({ agentId }: TestAgent) =>
 
 describe("figures of the parties", () => {
   test.each([
-    ["IS34: inspections that leave next to no fee count in no figure of their parties", 0.01, 0],
-    ["inspections whose fee is a tenth of what a dispute costs count for their parties", 0.02, 2],
+    ["IS34: inspections with a negligible fee count in no figure of their parties", 0.01, 0],
+    ["inspections whose fee is a tenth of the cost of a dispute count for their parties", 0.02, 2],
   ])("%s", async (_title, price, closed) => {
     const own = await createOwnWorker(price);
     for (let count = 0; count < 2; count += 1) {
@@ -57,8 +57,11 @@ describe("figures of the parties", () => {
 
 describe("lost disputes", () => {
   test.each([
-    ["IS37: disputes won before the submitter's own arbiter hide none that it lost", "own"],
-    ["disputes won before the arbiter that decided the lost ones as well do hide them", "same"],
+    [
+      "IS37: disputes that a submitter won before its own arbiter do not outweigh those that it lost",
+      "own",
+    ],
+    ["disputes that a submitter won outweigh those that it lost before the same arbiter", "same"],
   ])("%s", async (_title, by) => {
     const own = await createOwnWorker(2, by === "own" ? await createArbiter(t) : parties.arbiter);
     const [won, lost] = [[] as Case[], [] as Case[]];
@@ -72,7 +75,7 @@ describe("lost disputes", () => {
   });
 });
 
-describe("arbiters that let cases pass", () => {
+describe("arbiters that leave cases undecided", () => {
   const ask = async () => {
     const acceptance = { arbiter_id: parties.arbiter.agentId };
     return (await submitTask(t, parties.boss, parties.worker, { acceptance })).body["code"];
@@ -85,7 +88,7 @@ describe("arbiters that let cases pass", () => {
     expect((await getCase(t, cases[0]!)).arbiter_id).not.toBe(among.arbiter.agentId);
   }
 
-  test("IS36: many disputes about next to nothing suspend no arbiter that lets them pass", async () => {
+  test("IS36: many disputes about negligible sums do not suspend an arbiter that leaves them undecided", async () => {
     const own = await createOwnWorker(0.000001);
     await letPass(own, 19);
     expect(await ask()).toBeUndefined();
@@ -93,7 +96,7 @@ describe("arbiters that let cases pass", () => {
     await expectConsistentBooks(t);
   });
 
-  test("IS36: many disputes about next to nothing do not prolong the suspension of an arbiter", async () => {
+  test("IS36: many disputes about negligible sums do not prolong the suspension of an arbiter", async () => {
     await letPass(parties, 3);
     expect(await ask()).toBe("acceptance.arbiter_invalid");
     await t.clock.advance(7 * 86_400_000);
@@ -102,7 +105,7 @@ describe("arbiters that let cases pass", () => {
   });
 
   test(
-    "IS36: many disputes about next to nothing keep no arbiter from a valuable one",
+    "IS36: many disputes about negligible sums do not exclude an arbiter from a valuable one",
     { timeout: 60_000 },
     async () => {
       const own = await createOwnWorker(0.000001);

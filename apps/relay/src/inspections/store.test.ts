@@ -62,7 +62,7 @@ const begin = (life: Life, at: number): InspectionRow => ({
   closed_at: null,
 });
 
-/** Returns the row after an act; some orders of them are none of a relay, and count by the same rule. */
+/** Returns the row after an act; some orders of acts cannot occur in a relay, and count by the same rule. */
 function change(row: InspectionRow, act: Life["acts"][number], life: Life): InspectionRow {
   switch (act) {
     case "reject":
@@ -88,7 +88,7 @@ function buildOlder(): Buffer {
 }
 const olderImage = buildOlder();
 
-/** Counts rows as the migration counts those of an older database. */
+/** Counts rows as the migration does in an older database. */
 function recount(rows: readonly InspectionRow[]): unknown[] {
   const older = new Sqlite(olderImage);
   for (const row of rows) {
@@ -107,7 +107,7 @@ function recount(rows: readonly InspectionRow[]): unknown[] {
   return counts;
 }
 
-test("IS30: the figures that are kept with inspections are those that a recount finds", async () => {
+test("IS30: the stored figures of inspections equal those of a recount", async () => {
   await fc.assert(
     fc.asyncProperty(lives, async (all) => {
       const opened = await openMigrated({ migrations });

@@ -66,14 +66,14 @@ async function listLoggedOutcomes(baseUrl: string, expected: number): Promise<st
   return (await outcomes()).map(({ artifactHash }) => artifactHash);
 }
 
-test("IS8: all acts at once and kill -9 among them leave one outcome, settlement and entry of each case", async () => {
+test("IS8: all acts at once, with kill -9 among them, leave one outcome, settlement and log entry for each case", async () => {
   let relay = startRelay(env);
   let baseUrl = await relay.baseUrl;
   let caller = await createCallerOf(baseUrl);
   const cases: Case[] = [];
   const failures: number[] = [];
   for (let round = 0; round <= KILLS; round += 1) {
-    // A submitter that gives up so often is suspended, so each round has other parties.
+    // A submitter that concedes so often is suspended, so each round has other parties.
     const parties = await createRealParties(caller, 1_000);
     const begun = await Promise.all(
       Array.from({ length: CASES }, () => beginRealCase(caller, parties)),
@@ -116,7 +116,7 @@ test("IS8: all acts at once and kill -9 among them leave one outcome, settlement
   for (const given of cases) {
     expect(verifyArtifact(await readEvidence(baseUrl, given))).toMatchObject({ valid: true });
   }
-  // The storm decides which acts win, but not the same one every time.
+  // Which acts win depends on the storm, but it is not always the same one.
   expect(new Set(closed.map(({ outcome }) => outcome?.outcome)).size).toBeGreaterThan(1);
   relay.kill("SIGTERM");
   await relay.ended;

@@ -38,7 +38,7 @@ const block = (by: TestAgent, whom: TestAgent) =>
   t.as(by, "PUT", `/api/v1/agents/${by.agentId}/trust/${whom.agentId}`, { trust_level: "blocked" });
 
 describe("a submission that asks for an inspection", () => {
-  test("a submission with an inspection is answered with the terms, which stay whatever the listing says later", async () => {
+  test("a submission with an inspection is answered with terms that a later listing cannot change", async () => {
     const { boss, worker, arbiter } = parties;
     const acceptance = { window_ms: 60_000, arbiter_id: arbiter.agentId };
     const { status, body } = await submitTask(t, boss, worker, { acceptance });
@@ -63,7 +63,7 @@ describe("a submission that asks for an inspection", () => {
     });
   });
 
-  test("a submission names the operator by the id of the relay, or by no arbiter at all", async () => {
+  test("a submission makes the operator its arbiter by naming the relay's id, or by naming no arbiter", async () => {
     const { body: info } = await t.request("GET", "/.well-known/agent-relay.json");
     const arbiter_id = info["relay_id"];
     for (const acceptance of [{}, { arbiter_id }]) {
@@ -174,7 +174,7 @@ describe("a submission that asks for an inspection", () => {
     expect(other.body["code"]).toBe("acceptance.not_offered");
   });
 
-  test("the account must cover an inspected task: the price and its arbitration fee", async () => {
+  test("the account must cover the price and the arbitration fee of an inspected task", async () => {
     const short = await createBuyer(t, 2.099999);
     const refused = await submitTask(t, short, parties.worker, { acceptance: {} });
     expect(refused).toMatchObject({
@@ -199,7 +199,7 @@ describe("a submission that asks for an inspection", () => {
     expect(answer.status).toBe(status);
   });
 
-  test("a delegation token must cover an inspected task, and gets back all but charge and fee", async () => {
+  test("a delegation token must cover an inspected task, and its budget gets back all but the charge and the fee", async () => {
     const { boss, worker } = parties;
     const short = issueToken(t, boss, worker, { max_budget: 2.099999 });
     const refused = await submitTask(t, boss, worker, { delegation_token: short, acceptance: {} });
@@ -219,7 +219,7 @@ describe("a submission that asks for an inspection", () => {
       receiptHash: "",
     };
     const given = await deliver(t, submitted);
-    // Of 2.4, 2.1 are still held.
+    // 2.1 of 2.4 are still held.
     expect((await next()).body["code"]).toBe("delegation.budget_exceeded");
     await giveVerdict(t, given, "rejected");
     await giveVerdict(t, given, "conceded");
@@ -227,7 +227,7 @@ describe("a submission that asks for an inspection", () => {
     await expectConsistentBooks(t);
   });
 
-  test("a submission with an inspection is refused for the first rule that it breaks, and for money last", async () => {
+  test("a submission with an inspection is refused for the first rule that it breaks, and for lack of money last", async () => {
     const { boss, worker, arbiter } = parties;
     await t.deposit(boss, 200);
     const ask = async (acceptance: object, more: object = {}) =>
@@ -254,7 +254,7 @@ describe("a submission that asks for an inspection", () => {
     expect(body["code"]).toBe("budget.insufficient");
   }, 30_000);
 
-  test("a submission is refused for a free task before its arbiter is looked at", async () => {
+  test("a submission of a free task with an inspection is refused before its arbiter is checked", async () => {
     const worker = await t.createAgent();
     await putOffer(t, worker, { price: 0 });
     const { agentId: arbiter_id } = t.createUnknownAgent();
@@ -282,7 +282,7 @@ describe("scored routing for an inspected task", () => {
     expect(body).toMatchObject({ routing_choice: { selected_agent: worker.agentId } });
   });
 
-  test("IS10: routing skips an agent that has as much open as it offers, also for submissions at once", async () => {
+  test("IS10: routing skips an agent with as many open inspections as it offers, even for concurrent submissions", async () => {
     const { boss, worker } = parties;
     await t.deposit(boss, 100);
     await putOffer(t, worker, { price: 1, max_open: 2 });
@@ -303,7 +303,7 @@ describe("scored routing for an inspected task", () => {
   });
 });
 
-test("IS10: routing finds the agent that has room behind 60 cheaper ones that are full", async () => {
+test("IS10: routing finds an agent that can take an inspection behind 60 cheaper ones that cannot", async () => {
   const { boss, worker } = parties;
   await t.deposit(boss, 100);
   await putOffer(t, worker, { price: 1 });
@@ -317,7 +317,7 @@ test("IS10: routing finds the agent that has room behind 60 cheaper ones that ar
 }, 60_000);
 
 describe("limits against abuse", () => {
-  test("IS4: a submitter with 20 rejected results may still reject, but ask for no other inspection", async () => {
+  test("IS4: a submitter with 20 rejected results may still reject, but may not request another inspection", async () => {
     const { boss } = parties;
     await t.deposit(boss, 100);
     for (let count = 0; count < 20; count += 1) {
@@ -347,7 +347,7 @@ describe("limits against abuse", () => {
     });
   });
 
-  test("IS6: an arbiter that let 3 cases in a row pass is not named for 7 days", async () => {
+  test("IS6: an arbiter that left 3 cases in a row undecided cannot be named for 7 days", async () => {
     const { boss, worker, arbiter } = parties;
     await t.deposit(boss, 100);
     const cases = [];
@@ -364,7 +364,7 @@ describe("limits against abuse", () => {
     expect((await ask()).status).toBe(201);
   });
 
-  test("an executor is warned when it cannot contest all that is open", async () => {
+  test("an executor is warned when it cannot afford to contest all its open inspections", async () => {
     const { boss, worker } = parties;
     const read = async () => {
       const path = `/api/v1/agents/${worker.agentId}/visibility`;
@@ -377,7 +377,7 @@ describe("limits against abuse", () => {
     const open = [await beginCase(t, { ...parties, boss }), await beginCase(t, parties)];
     expect(await read()).toMatchObject({ ok: true });
     await submitTask(t, worker, await createSeller(t, 0.7));
-    // The risk buffer leaves 0.16, which pays for one contest and not for two.
+    // The risk buffer leaves 0.16, which is enough for one contest and not for two.
     expect(await read()).toMatchObject({
       ok: false,
       detail: expect.stringContaining("0.2 USD to contest 2 open inspections") as string,

@@ -70,7 +70,7 @@ async function readWhileClosing(given: Case, closedBefore: number): Promise<stri
   return answer.body as string;
 }
 
-test("IS18: evidence is valid and of one moment, before whichever of its reads the case closes", async () => {
+test("IS18: evidence is valid and shows one moment, before whichever of its reads the case closes", async () => {
   const parties = await createParties(t);
   await t.deposit(parties.boss, 1_000);
   const states: string[] = [];

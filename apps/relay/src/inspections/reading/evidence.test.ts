@@ -71,7 +71,7 @@ describe("the evidence of an inspected task", () => {
     ],
     ["undecided", () => beginDispute(t, parties, { offer: 0.333333 }), passBoth],
   ])(
-    "IS11: evidence is valid and logged when it is %s, and refused with one micro-unit changed",
+    "IS11: evidence of a case that is %s is valid and logged, and refused if one micro-unit is changed",
     async (_, open, end) => {
       const given = await open();
       await end(given);
@@ -99,14 +99,14 @@ describe("the evidence of an inspected task", () => {
     await expectOpen("disputed");
   });
 
-  test("IS18: the evidence of an inspected task is valid and of one moment while the case closes", async () => {
+  test("IS18: the evidence of an inspected task is valid and shows one moment while the case closes", async () => {
     const { log } = await getRelay();
     for (let round = 0; round < 4; round += 1) {
       const given = await begin();
       const texts: string[] = [];
       let isClosed = false;
       const readers = Array.from({ length: 12 }, async (_, turn) => {
-        // Readers that begin one after the other are at every point of their work when the case closes.
+        // Readers that begin one after the other are at different points of their work when the case closes.
         await vi.waitUntil(() => texts.length >= turn / 2, { interval: 1, timeout: 30_000 });
         while (!isClosed) {
           texts.push((await t.as(given.boss, "GET", `${given.task.path}/evidence`)).text);
@@ -135,7 +135,7 @@ describe("the evidence of an inspected task", () => {
     expect(await verifyEvidence({ ...given, boss: rotated[0]! })).toMatchObject({ valid: true });
   });
 
-  test("the evidence has the outcome in the settlement record, which the log has as well", async () => {
+  test("the evidence has the outcome in the settlement record, which is also in the log", async () => {
     const given = await begin();
     await giveVerdict(t, given, "accepted");
     const { body } = await t.as(given.boss, "GET", `${given.task.path}/evidence`);

@@ -25,7 +25,7 @@ const figuresOf = async ({ agentId }: TestAgent) =>
   (await t.request("GET", `/api/v1/agents/${agentId}`, { token: await t.token(parties.boss) }))
     .body["inspections"];
 
-test("agents show how their cases ended, and a task those of its submitter", async () => {
+test("agents show the outcomes of their cases, and a task shows those of its submitter", async () => {
   const { boss, worker, arbiter } = parties;
   await giveVerdict(t, await beginCase(t, parties), "accepted");
   const conceded = await beginCase(t, parties);

@@ -41,7 +41,7 @@ test("the operator sees the inspections of all tasks, the newest first, and by s
   expect(status).toBe(403);
 });
 
-test("the overview sums what inspections hold, so that no money is missing", async () => {
+test("the overview includes the money that inspections hold, so that none is missing", async () => {
   const getMoney = async () =>
     (await t.asOperator("GET", "/api/v1/admin/overview")).body["money"] as Record<string, number>;
   const sumParts = async () => {
@@ -69,7 +69,7 @@ test("the overview counts the disputes that the operator must decide, and no oth
   expect(await countPending()).toBe(0);
 });
 
-test("IS29: disputes about next to nothing stand behind one of two dollars, and pages show each of them once", async () => {
+test("IS29: disputes about negligible sums are listed after one of two dollars, and each is on one page", async () => {
   const parties = await createParties(t);
   const dispute = async (price: number) => {
     await putOffer(t, parties.worker, { price });
@@ -91,7 +91,7 @@ test("IS29: disputes about next to nothing stand behind one of two dollars, and 
   expect(seen).toEqual([large, ...half, ...worthless]);
 });
 
-test("the cursor of a list of other inspections is refused for disputes", async () => {
+test("the cursor of another list of inspections is refused for the list of disputes", async () => {
   const parties = await createParties(t);
   await beginCase(t, parties);
   const { body } = await t.asOperator("GET", "/api/v1/admin/inspections?limit=1");

@@ -35,14 +35,14 @@ test.runIf(onlyOn("sqlite")).each([
   ["arbiter", [...OF_ARBITER, ROWS_OF_PAGE]],
   ["all", [...OF_PARTY.delegator, ...OF_PARTY.executor, ...OF_ARBITER, ROWS_OF_PAGE]],
 ] as const)(
-  "IS30: a page of an agent's inspections as %s is read from its place in the index of each state",
+  "IS30: a page of an agent's inspections as %s is looked up in an index, state by state",
   (role, steps) => {
     expect(explain(inspectionsByRole[role])).toEqual(steps);
   },
 );
 
 test.runIf(onlyOn("sqlite"))(
-  "IS30: a page of the inspections in one state is read from its place in an index",
+  "IS30: a page of the inspections in one state is looked up in an index",
   () => {
     expect(explain(inspectionsOfState)).toEqual([
       "SEARCH inspections USING INDEX inspections_by_state (state=? AND task_id<?)",
@@ -50,12 +50,9 @@ test.runIf(onlyOn("sqlite"))(
   },
 );
 
-test.runIf(onlyOn("sqlite"))(
-  "IS30: a page of waiting disputes is read from its place in an index",
-  () => {
-    expect(explain(waitingDisputes)).toEqual([
-      "SEARCH inspections USING INDEX disputes_waiting (arbiter_id=? AND state=? AND due=? AND task_id>?)",
-      "SEARCH inspections USING INDEX disputes_waiting (arbiter_id=? AND state=? AND due<?)",
-    ]);
-  },
-);
+test.runIf(onlyOn("sqlite"))("IS30: a page of waiting disputes is looked up in an index", () => {
+  expect(explain(waitingDisputes)).toEqual([
+    "SEARCH inspections USING INDEX disputes_waiting (arbiter_id=? AND state=? AND due=? AND task_id>?)",
+    "SEARCH inspections USING INDEX disputes_waiting (arbiter_id=? AND state=? AND due<?)",
+  ]);
+});

@@ -74,7 +74,7 @@ async function signLie({ boss, task }: Case, lie: Lie): Promise<string> {
   const publicKey = String(body["public_key"]);
   const signer = { relayId: relay_id, publicKey, secretKey, now: created_at };
   const { received_at } = attestation;
-  // JSON leaves out the members that a lie sets to undefined.
+  // JSON omits the members that a lie sets to undefined.
   const changed = JSON.parse(JSON.stringify({ ...parts, ...changes, received_at })) as Evidence;
   return formatBundle(signBundle(changed, signer));
 }
@@ -196,7 +196,7 @@ describe("evidence of a relay that signs a lie with its own key", () => {
     expect(verifyArtifact(text)).toMatchObject({ kind: "bundle", valid: false, code });
   });
 
-  test("IS11: evidence is refused by the relay's log if a rejection is left out that changed no sum", async () => {
+  test("IS11: evidence without a rejection that changed no sum is refused because of the relay's log", async () => {
     const given = await beginCase(t, parties);
     await giveVerdict(t, given, "rejected");
     await giveVerdict(t, given, "accepted");
@@ -208,7 +208,7 @@ describe("evidence of a relay that signs a lie with its own key", () => {
     expect((await verifyLogged(text)).valid).toBe(false);
   });
 
-  test("IS11: evidence is refused by the relay's log if the whole inspection is left out", async () => {
+  test("IS11: evidence without the whole inspection is refused because of the relay's log", async () => {
     const given = await beginCase(t, parties);
     await giveVerdict(t, given, "accepted");
     const text = await signLie(given, ({ settlement }) => {

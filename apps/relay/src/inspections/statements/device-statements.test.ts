@@ -44,7 +44,7 @@ test("a device signs for its agent until it is revoked, and its statement stays 
   expect(verifyArtifact(text)).toMatchObject({ kind: "bundle", valid: true });
 });
 
-test("a token without the scope task:result gives no verdict", async () => {
+test("a token without the scope task:result cannot give a verdict", async () => {
   const given = await beginCase(t, parties);
   const request = {
     token: await t.token(given.boss, ["task:read"]),
@@ -55,7 +55,7 @@ test("a token without the scope task:result gives no verdict", async () => {
 });
 
 test.each([true, false])(
-  "IS39: a party cannot make the evidence invalid by taking the key of the device that spoke for it, revoked: %s",
+  "IS39: a party cannot invalidate the evidence by taking over the key of its device (revoked: %s)",
   async (isRevoked) => {
     const { boss } = parties;
     const device = await createPairedDevice(t, boss);
@@ -79,7 +79,7 @@ test.each([true, false])(
   },
 );
 
-test("IS39: a key that became a former one of the agent while it waited to be a device is not approved", async () => {
+test("IS39: a key that became a former key of the agent while its pairing waited is not approved", async () => {
   const { boss } = parties;
   const session = await openPairing(t, boss);
   const waiting = t.createUnknownAgent();

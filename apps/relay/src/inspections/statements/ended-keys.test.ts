@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-test("IS27: a statement dated ahead is proven although its key was replaced in the same millisecond", async () => {
+test("IS27: a statement with a future date stays proven although its key was replaced in the same millisecond", async () => {
   const given = await beginCase(t, parties);
   const timestamp = t.clock.now() + 300_000;
   expect((await giveVerdict(t, given, "rejected", { timestamp })).status).toBe(200);
@@ -35,11 +35,11 @@ test("IS27: a statement dated ahead is proven although its key was replaced in t
   expect(verifyArtifact(text)).toMatchObject({ kind: "bundle", valid: true });
 });
 
-/** The last statement comes after the end on any machine. */
+/** On any machine, the last statement arrives after the key has ended. */
 const LAST_STEP = 60;
 
 test.each(["verdict", "decision"] as const)(
-  "IS28: a %s is taken only before the entry of the log that ends its key",
+  "IS28: a %s is accepted only before the log entry that ends its key",
   async (kind) => {
     const { boss, arbiter } = parties;
     const speaker = kind === "verdict" ? boss : arbiter;
@@ -47,7 +47,7 @@ test.each(["verdict", "decision"] as const)(
     await t.deposit(parties.worker, 10);
     const statuses = new Set<number>();
     const token = await t.token(speaker);
-    // The statement arrives at another point of the work that ends its key, or the other way round.
+    // Each round delays the statement, or the work that ends its key, by another number of steps.
     for (let steps = -60; steps <= LAST_STEP; steps += 3) {
       const device = await createPairedDevice(t, speaker);
       const given = await (kind === "verdict" ? beginCase(t, parties) : beginDispute(t, parties));
@@ -58,7 +58,7 @@ test.each(["verdict", "decision"] as const)(
       const ending = await t.token(speaker);
       const send = async () => {
         for (let step = 0; step < steps; step += 1) await Promise.resolve();
-        // The token of the end is verified first, which takes longer than steps of this process.
+        // The token of the request that ends the key is verified first, which takes longer than steps here.
         if (steps > 48) await new Promise((resolve) => setTimeout(resolve, steps - 48));
         return t.request("POST", `${given.task.path}/${kind}`, { token, body });
       };

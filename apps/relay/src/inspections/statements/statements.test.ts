@@ -106,7 +106,7 @@ describe("a signed statement", () => {
   });
 
   test.each([-300_000, 300_000])(
-    "a signed statement may be %i ms from the relay's clock",
+    "the time of a signed statement may be %i ms from the relay's clock",
     async (skew) => {
       const given = await beginCase(t, parties);
       const timestamp = t.clock.now() + skew;
@@ -114,7 +114,7 @@ describe("a signed statement", () => {
     },
   );
 
-  test("IS2: a statement by a former key is refused, and by the present one taken", async () => {
+  test("IS2: a statement under a former key is refused, and one under the current key is accepted", async () => {
     const given = await beginCase(t, parties);
     const rotation = createRotation(t, given.boss);
     const path = `/api/v1/agents/${given.boss.agentId}/rotate-key`;
@@ -128,7 +128,7 @@ describe("a signed statement", () => {
     expect((await giveVerdict(t, now, "accepted")).status).toBe(200);
   });
 
-  test("a signed statement of a revoked party is not taken, and its deadline runs", async () => {
+  test("a signed statement of a revoked party is refused, and the party's deadline still ends", async () => {
     const given = await beginCase(t, parties);
     const statement = signVerdict(t, given, "rejected");
     await t.asOperator("POST", `/api/v1/agents/${given.boss.agentId}/revoke`, {});
@@ -138,7 +138,7 @@ describe("a signed statement", () => {
     expect((await getCase(t, given)).outcome).toMatchObject({ outcome: "lapsed" });
   });
 
-  test("a signed statement that is said twice is answered alike, and with other content refused", async () => {
+  test("a repeated signed statement gets the same answer, and is refused if its content differs", async () => {
     const given = await beginCase(t, parties);
     const statement = signVerdict(t, given, "rejected", { offer: 0.5 });
     const first = await post(given.boss, given, "verdict", statement);
@@ -151,7 +151,7 @@ describe("a signed statement", () => {
     expect((await post(given.boss, given, "verdict", statement)).status).toBe(200);
   });
 
-  test("IS24: a reason that no signature can cover is refused by its form", async () => {
+  test("IS24: a reason that no signature can cover is refused as malformed", async () => {
     const given = await beginDispute(t, parties, { named: false });
     const reason = "row \ud800";
     const ruling = { share: 0.5, reason };
@@ -169,16 +169,19 @@ describe("a signed statement", () => {
     ["a share with seven decimals", { share: 0.1234567, reason: "late" }, "share"],
     ["a missing reason", { share: 0.5 }, "reason"],
     ["an unknown member", { share: 0.5, reason: "late", note: "x" }, "note"],
-  ])("the operator's decision with %s is told this fault alone", async (_, ruling, path) => {
-    const given = await beginDispute(t, parties, { named: false });
-    const answer = await t.asOperator("POST", `${given.task.path}/decision`, ruling);
-    expect([answer.status, answer.body["issues"]]).toEqual([
-      400,
-      [expect.objectContaining({ path })],
-    ]);
-  });
+  ])(
+    "the refusal of an operator's decision with %s names this fault alone",
+    async (_, ruling, path) => {
+      const given = await beginDispute(t, parties, { named: false });
+      const answer = await t.asOperator("POST", `${given.task.path}/decision`, ruling);
+      expect([answer.status, answer.body["issues"]]).toEqual([
+        400,
+        [expect.objectContaining({ path })],
+      ]);
+    },
+  );
 
-  test("a signed statement may be carried by the operator for its speaker", async () => {
+  test("the operator may deliver a signed statement for its author", async () => {
     const given = await beginDispute(t, parties);
     const statement = signDecision(t, given, 0.75);
     const answer = await t.asOperator("POST", `${given.task.path}/decision`, statement);
@@ -187,7 +190,7 @@ describe("a signed statement", () => {
     expect(outcome?.decision).toBe(hashInspectionStatement(statement));
   });
 
-  test("a signed statement is taken once for each Idempotency-Key", async () => {
+  test("a signed statement is accepted once for each Idempotency-Key", async () => {
     const given = await beginDispute(t, parties, { named: false });
     const request = {
       token: await t.token(given.boss),
@@ -209,7 +212,7 @@ describe("access to an inspection", () => {
       reads.map(async (what) => (await t.as(by, "GET", `${given.task.path}${what}`)).status),
     );
 
-  test("IS3: an inspection is the participants' and, from the contest on, that of the arbiter in charge", async () => {
+  test("IS3: an inspection is shown to its parties and, from the contest on, to the arbiter in charge", async () => {
     const { arbiter, boss, worker } = parties;
     const stranger = await t.createAgent();
     const given = await beginCase(t, parties, { arbiter_id: arbiter.agentId });
@@ -230,14 +233,14 @@ describe("access to an inspection", () => {
     expect(await readAs(arbiter, given)).toEqual([403, 404, 403]);
   });
 
-  test("IS3: access ends for an arbiter that was replaced, at its deadline", async () => {
+  test("IS3: the access of an arbiter that is replaced ends at its deadline", async () => {
     const { arbiter } = parties;
     const given = await beginDispute(t, parties);
     const { deadline } = await getCase(t, given);
     await t.clock.advance((deadline ?? 0) - t.clock.now() - 1);
     expect(await readAs(arbiter, given)).toEqual([200, 200, 200]);
     await t.clock.advance(1);
-    // The job has not seen it yet.
+    // The job has not handled the deadline yet.
     expect(await readAs(arbiter, given)).toEqual([403, 404, 403]);
     expect((await decide(t, given, 0.5)).body["code"]).toBe("inspection.not_found");
     await t.relay.tick();
@@ -266,7 +269,7 @@ describe("access to an inspection", () => {
     ["a stranger", () => t.createAgent(), "task.not_participant"],
     ["the submitter", ({ boss }) => boss, "inspection.not_party"],
     ["the executor", ({ worker }) => worker, "inspection.not_party"],
-  ])("%s may decide nothing", async (_, who, code) => {
+  ])("%s may not decide a dispute", async (_, who, code) => {
     const given = await beginDispute(t, parties);
     const by = await who(given);
     const own = signDecision(t, { ...given, arbiter: by }, 1);
@@ -274,7 +277,7 @@ describe("access to an inspection", () => {
     await expectRefused(given, code, () => post(by, given, "decision", signDecision(t, given, 1)));
   });
 
-  test("the operator may decide only what it is in charge of", async () => {
+  test("the operator may decide only a dispute that it is in charge of", async () => {
     const given = await beginDispute(t, parties);
     await expectRefused(given, "inspection.not_party", () => ruleAsOperator(t, given, 1));
     await passDeadline(t, given);
@@ -301,7 +304,7 @@ describe("access to an inspection", () => {
     expect(await list(boss, "?limit=1")).toEqual([open.task.task_id]);
   });
 
-  test("IS23: an arbiter lists what it may read: from the contest to its deadline, or 30 days from the close", async () => {
+  test("IS23: an arbiter lists its cases from the contest to its deadline, or for 30 days after the close", async () => {
     const { arbiter } = parties;
     const passed = await beginDispute(t, parties);
     // Tasks of one millisecond are in no order.
@@ -321,7 +324,7 @@ describe("access to an inspection", () => {
     const { deadline } = await getCase(t, passed);
     await t.clock.advance((deadline ?? 0) - t.clock.now() - 1);
     await expectListed(decided, passed);
-    // The job has not seen the deadline yet.
+    // The job has not processed the deadline yet.
     await t.clock.advance(1);
     await expectListed(decided);
     await t.relay.tick();
@@ -333,7 +336,7 @@ describe("access to an inspection", () => {
     await expectListed();
   });
 
-  test("a reader may wait for a change of an open inspection", async () => {
+  test("a reader may wait for the next change of an open inspection", async () => {
     const given = await beginCase(t, parties);
     const waiting = t.as(given.boss, "GET", `${given.task.path}/inspection?wait=30`);
     await giveVerdict(t, given, "accepted");
@@ -364,7 +367,7 @@ describe("statements at the same time", () => {
       },
       [(given) => giveVerdict(t, given, "accepted"), () => t.relay.tick()],
     ],
-  ])("IS1: 50 times %s make one outcome and one settlement", async (_, open, acts) => {
+  ])("IS1: 50 times %s at once make one outcome and one settlement", async (_, open, acts) => {
     const given = await open();
     await Promise.all(FIFTY.map((_each, index) => acts[index % acts.length]!(given)));
     const before = await getCase(t, given);
@@ -376,7 +379,7 @@ describe("statements at the same time", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("IS1: 50 contests hold one bond", async () => {
+  test("IS1: 50 contests at once hold only one bond", async () => {
     const given = await beginCase(t, parties);
     await giveVerdict(t, given, "rejected");
     const statement = signVerdict(t, given, "contested");
