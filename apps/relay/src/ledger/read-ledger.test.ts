@@ -50,7 +50,7 @@ describe.each(operations)("the %s of a goal", (_, path) => {
     expect(await t.as(by, "GET", path(worker, task.task_id))).toMatchObject({ status });
   });
 
-  test("a ledger of a goal is shown to the operator, and refused without a token", async () => {
+  test("a ledger of a goal is shown to the operator, and is refused without a token", async () => {
     const at = path(worker, task.task_id);
     expect(await t.asOperator("GET", at)).toMatchObject({ status: 200 });
     expect(await t.request("GET", at)).toMatchObject({ status: 401 });
@@ -73,7 +73,7 @@ describe.each(operations)("the %s of a goal", (_, path) => {
   });
 });
 
-test("a signed ledger is shown as it is, and the manifest stays the relay's own", async () => {
+test("a signed ledger is shown unchanged, and the manifest is still that of the relay", async () => {
   const raw = `${JSON.stringify(createLedger(worker, task.task_id), null, 1)}\n`;
   await t.request("POST", ledgersPath(worker), { token: await t.token(worker), raw });
   const headers = { authorization: `Bearer ${await t.token(worker)}` };
@@ -96,7 +96,7 @@ describe.each(operations)("the %s without a signed ledger", (_, path) => {
     }
   });
 
-  test("an unsigned ledger shows an open task as a goal that is active since its submission", async () => {
+  test("an unsigned ledger shows an open task as a goal that has been active since its submission", async () => {
     expect(await read(path)).toMatchObject({
       agent_id: worker.agentId,
       goal_id: task.task_id,
@@ -126,7 +126,7 @@ describe.each(operations)("the %s without a signed ledger", (_, path) => {
     expect(await read(path)).toMatchObject({ status: "failed", completed_at: t.clock.now() });
   });
 
-  test("an expired task is shown as no goal", async () => {
+  test("an unsigned ledger does not show an expired task as a goal", async () => {
     await t.clock.advance(900_000);
     expect(await t.asOperator("GET", path(worker, task.task_id))).toMatchObject({ status: 404 });
   });

@@ -42,7 +42,7 @@ describe("signed ledgers", () => {
     expect((await readStored()).body).toEqual(JSON.parse(JSON.stringify(ledger)));
   });
 
-  test("a signed ledger that is sent again, in any notation, gets the first answer", async () => {
+  test("a signed ledger that is sent again, in any JSON notation, gets the first answer again", async () => {
     const ledger = createLedger(agent, GOAL);
     const { body } = await store(ledger);
     await t.clock.advance(1_000);
@@ -58,7 +58,7 @@ describe("signed ledgers", () => {
     expect(countStatuses(replies)).toEqual({ 200: 19, 201: 1 });
   });
 
-  test("a signed ledger keeps the members that this relay does not know", async () => {
+  test("a signed ledger is stored with the members that this relay does not know", async () => {
     const ledger = JSON.stringify(createLedger(agent, GOAL));
     const raw = ledger.replace("{", '{"__proto__":{"a":1},"later":1,');
     expect(await storeText(raw)).toMatchObject({ status: 201 });
@@ -110,7 +110,7 @@ describe("CR5 a stored ledger is append-only", () => {
     },
   );
 
-  test("of two different ledgers that are sent at once one is stored", async () => {
+  test("only one of two different ledgers that are sent at once is stored", async () => {
     const replies = await Promise.all([
       store(createLedger(agent, GOAL, ["failed"])),
       store(createLedger(agent, GOAL, ["completed"])),
@@ -127,7 +127,7 @@ describe("CR5 a stored ledger is append-only", () => {
     expect(countStatuses(replies)).toEqual({ 201: 1, 409: 1 });
   });
 
-  test("another agent can neither store it, nor claim it under its own name, nor overwrite it", async () => {
+  test("another agent can neither store a ledger, nor claim it under its own name, nor overwrite it", async () => {
     const other = await t.createAgent();
     const ledger = createLedger(agent, GOAL);
     await store(ledger);
@@ -257,7 +257,7 @@ describe("CR4, CR13 a ledger is refused and not stored", () => {
     expect((await readStored()).status).toBe(404);
   });
 
-  test("a ledger is refused when other digits stand for one of its numbers, because its text is kept", async () => {
+  test("a ledger is refused when parsing changes the digits of a number, because its text is stored as sent", async () => {
     const raw = JSON.stringify({ ...createLedger(agent, GOAL), order_id: 2 ** 53 });
     const changed = raw.replace("740992", "740993");
     expect(await storeText(changed)).toMatchObject(refusal(400, "ledger.malformed"));
