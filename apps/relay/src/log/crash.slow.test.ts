@@ -25,7 +25,7 @@ const env = { ...minimalEnv, AGENT_DB_PATH: path, AGENT_LOG_INTERVAL_MS: "50" };
 afterEach(endRelays);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Collects the roots of all heads that a relay serves until it is gone, by their size. */
+/** Collects the roots of all heads that a relay serves until it ends, by their size. */
 async function collectHeads(baseUrl: string, roots: Map<number, string>): Promise<void> {
   for (;;) {
     const text = await fetch(`${baseUrl}/log/v1/latest`).then(

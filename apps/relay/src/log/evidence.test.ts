@@ -33,7 +33,7 @@ test("evidence proves at once that receipt, settlement and credential are in the
   await t.close();
 });
 
-test("evidence of a relay without a log has no log, and a reader that asks for it refuses", async () => {
+test("evidence of a relay without a log contains none, and is refused by a reader that requires one", async () => {
   const on = await startTestRelay();
   const logKey = await getLogKey(on);
   await on.close();
@@ -61,7 +61,7 @@ async function findSettlement(path: string): Promise<number> {
   return isSettlement.indexOf(true) + 1;
 }
 
-test("a settlement without its entry is inconsistent, and one from before the log is not", async () => {
+test("a settlement without its log entry makes evidence inconsistent, unless it is older than the log", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relay-log-books-"));
   const path = join(folder, "relay.db");
   const before = await startTestRelay({ AGENT_DB_PATH: path, AGENT_LOG: "false" });

@@ -20,15 +20,18 @@ async function openLog(uncovered: number): Promise<void> {
 }
 
 test.each([
-  ["an entry of it waits for a head", 4_096, hashOf(4_095), "log.not_integrated"],
+  ["its entry is among those that wait for a head", 4_096, hashOf(4_095), "log.not_integrated"],
   ["no entry of it waits for a head", 4_096, hashOf(4_096), "log.entry_not_found"],
   ["more entries wait than a request may search", 4_097, hashOf(9_999), "log.not_integrated"],
-])("the log answers for an artifact of which %s", async (_, uncovered, artifact, code) => {
-  await openLog(uncovered);
-  expect(await proveArtifact({ storage }, artifact)).toMatchObject({ ok: false, code });
-});
+])(
+  "the log gives the right answer about an artifact if %s",
+  async (_, uncovered, artifact, code) => {
+    await openLog(uncovered);
+    expect(await proveArtifact({ storage }, artifact)).toMatchObject({ ok: false, code });
+  },
+);
 
-test("the log reads as many waiting entries for a proof, however many there are while no head is signed", async () => {
+test("the log reads a limited number of waiting entries for a proof, however many wait for a head", async () => {
   await openLog(20_000);
   let rows = 0;
   const read: Reader = {

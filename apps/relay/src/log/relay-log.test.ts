@@ -42,7 +42,7 @@ const tag = (type: "agent" | "key" | "ref", value: string) =>
 const hash = (artifact: object) => sha256Hex(canonicalize(artifact));
 const kinds = (entries: readonly LogEntry[]) => entries.map(({ kind }) => kind);
 
-test("the log has the receipt, the settlement and the credential of a paid task, once", async () => {
+test("the log has the receipt, the settlement and the credential of a paid task once each", async () => {
   const path = createPath();
   const env = { AGENT_DB_PATH: path, AGENT_RELAY_ISSUE_CREDENTIALS: "true" };
   const t = await startTestRelay(env);
@@ -82,7 +82,7 @@ test("the log has the receipt, the settlement and the credential of a paid task,
   expect(kinds(entries).filter((kind) => kind === "key_bound")).toHaveLength(2);
 });
 
-test("one head is signed in a round, and what is entered meanwhile gets the next one", async () => {
+test("one head is signed in each round, and entries that arrive meanwhile are covered by the next one", async () => {
   const path = createPath();
   const t = await startTestRelay({ AGENT_DB_PATH: path });
   const log = t.relay.transparencyLog;
@@ -117,7 +117,7 @@ test("the log has no entries while it is off", async () => {
   expect(await readEntries(t, path)).toEqual([]);
 });
 
-test("the keys that were bound while the log was off are entered, and no key twice", async () => {
+test("the keys that were bound while the log was off are entered later, and no key is entered twice", async () => {
   const path = createPath();
   const off = await startTestRelay({ AGENT_DB_PATH: path, AGENT_LOG: "false" });
   const agent = await off.createAgent();

@@ -92,7 +92,7 @@ async function restartLog({ size }: { size: number }): Promise<void> {
   });
 }
 
-test("the log continues its tree after a start, and refuses another origin", async () => {
+test("the log continues its tree after a restart, and refuses another origin", async () => {
   await bindKeys(3);
   const before = await getHead();
   await t.close();
@@ -107,7 +107,7 @@ test("the log continues its tree after a start, and refuses another origin", asy
   await start();
 });
 
-test("TL8 the log begins a new generation with each restore of one backup, and enters its keys again", async () => {
+test("TL8 the log begins a new generation after each restore of one backup, and enters its keys again", async () => {
   await bindKeys(2);
   const old = await getHead();
   const backup = join(folder, "backup.db");
@@ -120,7 +120,7 @@ test("TL8 the log begins a new generation with each restore of one backup, and e
     await restoreStored(path(), backup, clock.now());
     await start();
     await t.relay.tick();
-    // A frozen relay signs nothing; the older head stays true.
+    // A frozen relay signs nothing; the older head stays valid.
     expect((await getHead()).text).toBe(old.text);
     await t.asOperator("POST", "/api/v1/admin/unfreeze", { restored: true });
     await t.relay.tick();
@@ -140,7 +140,7 @@ test("TL8 the log begins a new generation with each restore of one backup, and e
 
 // A database of a server has no file beside it: another one that replaces it is refused at the start (A8).
 test.runIf(onlyOn("sqlite"))(
-  "TL8 the log signs no head from an older copy of its database until it is told to restart",
+  "TL8 the log signs no head if its database is an older copy, until the operator restarts the log",
   async () => {
     await bindKeys(1);
     await t.close();
@@ -201,7 +201,7 @@ test.runIf(onlyOn("sqlite"))(
 );
 
 test.runIf(onlyOn("sqlite"))(
-  "TL8 a witness cosigns nothing from an older copy of its database, because it could cosign a second history",
+  "TL8 a witness cosigns nothing if its database is an older copy, because it could cosign a second history",
   async () => {
     const log = createModelLog(20);
     const env = witnessEnv(log);
@@ -233,7 +233,7 @@ test.runIf(onlyOn("sqlite")).each([
   ["whose own log did not grow meanwhile", {}],
   ["whose own log is off", { AGENT_LOG: "false" }],
 ])(
-  "TL16 a witness %s cosigns nothing from an older copy of its database",
+  "TL16 a witness %s cosigns nothing if its database is an older copy",
   async (_, own: Record<string, string>) => {
     const log = createModelLog(20);
     const env = { ...witnessEnv(log), ...own };
@@ -251,7 +251,7 @@ test.runIf(onlyOn("sqlite")).each([
     await start(env);
     expect(await cosign(1, 20)).toBe(200);
     await t.close();
-    // The newest copy is no older one.
+    // The newest copy is not an older one.
     await start(env);
     expect(t.listLogged("log.behind_witness")).toEqual([]);
     await t.close();
@@ -264,12 +264,12 @@ test.runIf(onlyOn("sqlite")).each([
     await clock.advance(1_000);
     await run("log", ["restart"]);
     await start(env);
-    // The next generation of a witness has another key, so its readers see that its state went back.
+    // The next generation of a witness has another key, so readers see that its state went back.
     expect(await cosign(1, 10)).toBe(200);
   },
 );
 
-test("TL8 the log begins a new generation when it is told to restart, and enters its keys again", async () => {
+test("TL8 the log begins a new generation when the operator restarts it, and enters its keys again", async () => {
   await bindKeys(2);
   await restartLog({ size: 3 });
   const entries = await getEntries(3);

@@ -52,7 +52,7 @@ test("the log states its key and its address under the relay's key", async () =>
   expect(verifyJson(log, hexToBytes(public_key))).toBe(true);
 });
 
-test("the log serves tiles and bundles from which a reader computes the root of the signed head", async () => {
+test("the log serves tiles and bundles from which a reader can compute the root of the signed head", async () => {
   for (let agents = 0; agents < 300; agents += 1) await t.createAgent();
   await t.relay.tick();
   const opened = await openHead("/log/v1/checkpoint");
@@ -84,7 +84,7 @@ test.each([
   "tile/0/000.p/0",
   "tile/0/000.p/257",
   "tile/entries/000.p/2",
-])("the log answers that it has no %s", async (path) => {
+])("the log answers 404 for %s", async (path) => {
   await t.createAgent();
   await t.relay.tick();
   const { response } = await fetchBytes(path);
@@ -123,7 +123,7 @@ test("the log signs nothing while nothing is new or the relay is frozen", async 
   expect(await latest()).not.toBe(before);
 });
 
-test("the log publishes a head once it has enough cosignatures, and a smaller quorum's head for ever", async () => {
+test("the log publishes a head only once it has the cosignatures of its quorum", async () => {
   const strict = await startTestRelay({ ...ENV, AGENT_LOG_QUORUM: "2" });
   await strict.createAgent();
   await strict.relay.tick();
@@ -133,7 +133,7 @@ test("the log publishes a head once it has enough cosignatures, and a smaller qu
     string,
   ];
   const { transparencyLog: log } = strict.relay;
-  // Lines of one witness count once.
+  // Several lines of one witness count as one.
   await log.addCosignatures(1, [one, one]);
   await log.addCosignatures(1, [one]);
   expect(await strict.request("GET", "/log/v1/checkpoint")).toMatchObject({ status: 404 });
@@ -153,17 +153,20 @@ test.each([
   ],
   ["names of 800 bytes", Array.from({ length: 70 }, (_, at) => `w${at}`.padEnd(800, "w")), 63],
   ["names of the usual length", Array.from({ length: 70 }, (_, at) => `w${at}.example/w`), 63],
-])("TL15 the head stays readable with the lines of witnesses with %s", async (_, names, kept) => {
-  await t.createAgent();
-  await t.relay.tick();
-  for (const name of names)
-    await t.relay.transparencyLog.addCosignatures(1, [formatCosignature(name)]);
-  for (const path of ["/log/v1/latest", "/log/v1/checkpoint"]) {
-    expect(await openHead(path)).toMatchObject({ ok: true, head: { size: 1 } });
-  }
-  const { body } = await t.asOperator("GET", "/api/v1/admin/log");
-  expect(body).toMatchObject({ published: { cosigned: kept } });
-});
+])(
+  "TL15 the head stays readable with the lines of witnesses that have %s",
+  async (_, names, kept) => {
+    await t.createAgent();
+    await t.relay.tick();
+    for (const name of names)
+      await t.relay.transparencyLog.addCosignatures(1, [formatCosignature(name)]);
+    for (const path of ["/log/v1/latest", "/log/v1/checkpoint"]) {
+      expect(await openHead(path)).toMatchObject({ ok: true, head: { size: 1 } });
+    }
+    const { body } = await t.asOperator("GET", "/api/v1/admin/log");
+    expect(body).toMatchObject({ published: { cosigned: kept } });
+  },
+);
 
 test("the log answers 404 below its prefix while it is off", async () => {
   const off = await startTestRelay({ ...ENV, AGENT_LOG: "false" });

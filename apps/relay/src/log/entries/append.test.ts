@@ -58,7 +58,7 @@ const ended = (
   artifactHash: artifactHashOf({ agent_id, public_key, device_id, valid_until: t.clock.now() }),
 });
 
-/** Prepares an act that is repeated, and says which entries it makes. */
+/** Prepares an act that is then repeated, and names the entries that it makes. */
 type Place = () => Promise<{
   readonly act: () => Promise<{ readonly body: Record<string, unknown> }>;
   readonly expected: (body: Record<string, unknown>) => readonly Expected[];
@@ -70,7 +70,7 @@ const bootstrapBody = ({ agentId: agent_id, publicKey: public_key }: Binding) =>
 
 const endpoint = { endpoint_url: "http://127.0.0.1:1/mcp", capabilities: [] };
 
-/** Each place at which a key is bound or ended. */
+/** Each operation by which a key is bound or ended. */
 const keyPlaces: Readonly<Record<string, Place>> = {
   async bootstrap() {
     const agent = t.createUnknownAgent();
@@ -132,7 +132,7 @@ const keyPlaces: Readonly<Record<string, Place>> = {
 
 describe("the keys in the log", () => {
   test.each(Object.entries(keyPlaces))(
-    "TL9 keys are entered in the log by %s, once",
+    "TL9 keys are entered in the log once by %s",
     async (_, prepare) => {
       await start();
       await t.createAgent();
@@ -169,7 +169,7 @@ async function listSettlements(agent: TestAgent): Promise<Settled[]> {
 }
 
 describe("the work in the log", () => {
-  test("paid work is logged as a receipt and a settlement for each hop, nested ones too, and once", async () => {
+  test("paid work is logged once as a receipt and a settlement for each hop, including nested ones", async () => {
     await start();
     const [boss, first, second] = [
       await createBuyer(t, 10),
@@ -235,7 +235,7 @@ describe("the work in the log", () => {
     expect(await readLogEntries(t)).toEqual(before);
   });
 
-  test("an idle worker is logged as a no-show, once", async () => {
+  test("an idle worker is logged once as a no-show", async () => {
     await start();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker, { wall_clock_ms: 30_000 });
@@ -294,7 +294,7 @@ describe("the work in the log", () => {
 });
 
 describe("the credentials in the log", () => {
-  test("credentials are entered in the log when they are issued, renewed and revoked, once", async () => {
+  test("credentials are entered in the log once whenever they are issued, renewed or revoked", async () => {
     await start({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
@@ -396,7 +396,7 @@ test("each entry is built once for transactions that are decided together", asyn
   await storage.close();
 });
 
-test("TL9 a batch with transactions that fail leaves no gap and no entry of them", async () => {
+test("TL9 transactions that fail in a batch leave neither entries nor gaps", async () => {
   const storage = await openWithLog(1);
   const entryOf = (number: number) => new Uint8Array(90).fill(number);
   const outcomes = await Promise.allSettled(
@@ -409,7 +409,7 @@ test("TL9 a batch with transactions that fail leaves no gap and no entry of them
     ),
   );
   expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(10);
-  // The entries of the others have the indexes 1 to 10; a gap would end the list early.
+  // The entries of the other transactions have the indexes 1 to 10; a gap would end the list early.
   const entries = await listEntriesAfter(storage.read, { after: 0, limit: 100 });
   expect(entries.map(([first]) => first).toSorted((a, b) => a! - b!)).toEqual(
     Array.from({ length: 10 }, (_, at) => at * 3),

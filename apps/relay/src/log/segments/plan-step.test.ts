@@ -21,8 +21,8 @@ const merged = { level: 0, last: 15 };
 
 describe("the next step", () => {
   test.each<[string, string, MergeStep | undefined]>([
-    ["without segments is none", "0 live 0", undefined],
-    ["of 16 segments is none, because the newest one grows", "0 live 16", undefined],
+    ["without segments does nothing", "0 live 0", undefined],
+    ["of 16 segments does nothing, because the newest one grows", "0 live 16", undefined],
     ["of 17 segments begins a merge", "0 live 17", { kind: "begin", merged, first: 0 }],
     ["of 40 segments merges the oldest 16", "0 live 40", { kind: "begin", merged, first: 0 }],
     [
@@ -56,12 +56,12 @@ describe("the next step", () => {
       },
     ],
     ["deletes a segment of a higher level", "2 ended, 0 live 2", { kind: "delete", segment: 0 }],
-  ])("%s", (_, text, step) => {
+  ])("the next step %s", (_, text, step) => {
     expect(planStep(buildSegments(text))).toEqual(step);
   });
 });
 
-test("one step for 64 entries keeps the segments of 4 million entries few", () => {
+test("one step for every 64 entries keeps the number of segments small for 4 million entries", () => {
   const segments: (PlannedSegment & { rows: number; left: number })[] = [];
   const add = (level: number, first: number, state: PlannedSegment["state"], rows: number) =>
     segments.push({ segment: segments.length, level, first, state, copied, rows, left: rows });
@@ -76,7 +76,7 @@ test("one step for 64 entries keeps the segments of 4 million entries few", () =
       add(step.merged.level + 1, step.first, "filling", rows);
     } else if (step?.kind === "copy") {
       const target = segments[step.target.segment]!;
-      // The slice ends with the source whose rows end first, so a step copies fewer than 1,024.
+      // The slice ends with the source whose rows end first, so a step copies fewer than 1,024 rows.
       if ((target.left -= 700) > 0) continue;
       Object.assign(target, { state: "live", left: target.rows });
       for (const each of segments) {

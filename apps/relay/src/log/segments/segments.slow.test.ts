@@ -39,7 +39,7 @@ async function open(path = ":memory:", known = migrations): Promise<void> {
   ({ storage } = opened);
 }
 
-/** Opens a log; each test has one of its own. */
+/** Opens a log; each test has its own. */
 async function openLog(path?: string): Promise<void> {
   await open(path);
   await storage.transaction((tx) => beginLog(tx));
@@ -67,7 +67,7 @@ async function runAllSteps(): Promise<void> {
   while (!(await isIdle())) await storage.transaction(runStep);
 }
 
-/** Compares what is found of each artifact with a scan of the entries. */
+/** Compares the entries that the index finds for each artifact with a scan of all entries. */
 async function expectFound(absent: readonly string[] = []): Promise<void> {
   const scanned = new Map<string, number[]>(absent.map((hash) => [hash, []]));
   const entries = await listEntriesAfter(storage.read, { after: 0, limit: 100_000 });
@@ -92,7 +92,7 @@ async function countRows(): Promise<Map<number, number>> {
 
 /** Does something that may happen to a log: most often new entries or some steps of a merge. */
 async function actOnLog(random: SeededRandom, path: string): Promise<void> {
-  // Few enough that artifacts are entered again, and that some share their prefix.
+  // So few artifacts that some are entered again, and that some share their prefix.
   const pickHash = () => hashOf(random.below(400) * 2 ** 39, random.below(3));
   const pickHashes = (most: number) => Array.from({ length: 1 + random.below(most) }, pickHash);
   const kind = random.below(40);
@@ -174,7 +174,7 @@ const random = createSeededRandom(4);
 test.each<[string, (segment: number, at: number) => number]>([
   ["evenly", (_, at) => at * 2 ** 30],
   ["by chance", () => random.below(2 ** 48)],
-  ["otherwise in each segment", (segment) => random.below(2 ** (20 + segment))],
+  ["differently in each segment", (segment) => random.below(2 ** (20 + segment))],
 ])(
   "a step of a merge moves at most 1,024 rows of hashes that are distributed %s",
   async (_, pick) => {
@@ -202,7 +202,7 @@ test.each<[string, (segment: number, at: number) => number]>([
   },
 );
 
-test("more entries of one artifact than a step copies are all found", async () => {
+test("all entries of one artifact are found, even if they are more than a step copies", async () => {
   await openLog();
   for (let segment = 0; segment < 17; segment += 1) {
     await appendSegment(
@@ -215,7 +215,7 @@ test("more entries of one artifact than a step copies are all found", async () =
   await expectFound([hashOf(6), hashOf(8)]);
 });
 
-test("a head of many entries runs more steps than one of few, and no more than there are", async () => {
+test("a head of many entries runs more steps than one of few entries, but no more than are due", async () => {
   await openLog();
   for (let segment = 0; segment < 17; segment += 1) await appendSegment(storage, [hashOf(segment)]);
   await mergeSegments(storage, 1);
@@ -249,7 +249,7 @@ test("a segment gets the entries of heads until it has 1,024", async () => {
   await expectFound();
 });
 
-test("entries that were indexed before there were segments are found, beside newer ones", async () => {
+test("entries that were indexed before there were segments are found beside newer ones", async () => {
   const path = join(folder, randomUUID());
   await open(path, migrations.slice(0, migrations.indexOf(logSegments)));
   await storage.transaction((tx) => beginLog(tx));
