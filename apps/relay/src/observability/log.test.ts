@@ -16,7 +16,7 @@ function collect(options: Partial<LogOptions> = {}) {
   return { log, stdout, stderr };
 }
 
-/** The one line that `write` causes, parsed. */
+/** Parses the single line that `write` causes. */
 function lineOf(write: (log: Log) => void, secrets: readonly string[] = []): unknown {
   const { log, stdout, stderr } = collect({ secrets });
   write(log);
@@ -46,13 +46,13 @@ test.each<[LogLevel, number]>([
   ["info", 3],
   ["warn", 2],
   ["error", 1],
-])("level %s writes %i of the four levels", (level, count) => {
+])("the level %s writes %i of the four levels", (level, count) => {
   const { log, stdout, stderr } = collect({ level });
   for (const each of ["debug", "info", "warn", "error"] as const) log[each]("x");
   expect(stdout.length + stderr.length).toBe(count);
 });
 
-test("a child's fields are added to its lines, where a line's own fields take precedence", () => {
+test("a child logger's fields are added to its lines, but a line's own fields take precedence", () => {
   const child = (log: Log) => log.child({ service: "federation", correlationId: "a", peer: "p" });
   expect(lineOf((log) => child(log).info("x"))).toMatchObject({
     service: "federation",
@@ -66,7 +66,7 @@ test("a child's fields are added to its lines, where a line's own fields take pr
   expect(lineOf((log) => log.info("x"))).toMatchObject({ service: "relay", correlationId: "-" });
 });
 
-test("any text of a caller is kept in one line that parses to the same text", () => {
+test("any text of a caller stays in one line, from which the same text can be parsed", () => {
   const text = fc.string({ unit: "binary", maxLength: 50 });
   fc.assert(
     fc.property(text, text, (id, value) => {
@@ -143,7 +143,7 @@ test("a secret that contains a shorter one is redacted completely", () => {
   expect(line).toMatchObject({ value: "[redacted]" });
 });
 
-test("the start of a secret is not shown at the cut of a long text", () => {
+test("the start of a secret is not shown where a long text is cut off", () => {
   const line = lineOf((log) => log.info("x", { value: `${"x".repeat(1_997)}s3cret` }), ["s3cret"]);
   expect(JSON.stringify(line)).not.toContain("s3c");
 });

@@ -36,7 +36,7 @@ describe("the metrics", () => {
     expect(seen.get(`${duration}_count{operation="health"}`)).toBe(2);
   });
 
-  test("the metrics have only labels of the contract for any request", async () => {
+  test("the metrics have only labels from the contract, whatever is requested", async () => {
     for (let i = 0; i < 50; i += 1) {
       await t.request("GET", `/nowhere/${i}`);
       await t.request("GET", `/api/v1/agents/${i}/listing`);
@@ -108,7 +108,7 @@ describe("the ready check", () => {
     expect(await ready()).toMatchObject({ status: 200 });
   });
 
-  test("the ready check passes while the jobs of a frozen relay wait", async () => {
+  test("the ready check passes although the jobs of a frozen relay wait", async () => {
     await t.relay.tick();
     await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     await t.clock.advance(3_600_000);

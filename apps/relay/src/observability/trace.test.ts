@@ -33,7 +33,7 @@ describe("a traceparent", () => {
     ["no parent", `00-${id}-${"0".repeat(16)}-01`],
     ["a forbidden version", `ff-${id}-${span}-01`],
     ["more than its version knows", `${parent}-more`],
-  ])("a traceparent that is %s is ignored", (_, text) => {
+  ])("a traceparent with %s is ignored", (_, text) => {
     expect(read(text)).toBeUndefined();
     expect(withTrace(read(text), () => createTraceHeaders(seven))).toEqual({});
   });
@@ -47,7 +47,7 @@ describe("a request in a trace", () => {
   let t: TestRelay;
   afterEach(() => t.close());
 
-  test("a trace is continued in the call of an agent's endpoint, and the relay starts none by itself", async () => {
+  test("a trace is continued in the call of an agent's endpoint, and the relay starts no trace by itself", async () => {
     const seen = new Map<string, IncomingHttpHeaders>();
     const server = createServer((request, response) => {
       seen.set(request.url ?? "", request.headers);
