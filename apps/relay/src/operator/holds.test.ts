@@ -27,7 +27,7 @@ async function listPage(query = ""): Promise<{ holds: Hold[]; next: string | nul
   return { holds: body["holds"] as Hold[], next: body["next_cursor"] as string | null };
 }
 
-/** Returns each hold's purpose and owner; what all of them hold must be what the overview states. */
+/** Returns the purpose and owner of each hold, and expects their sum to be that in the overview. */
 async function listPurposes(): Promise<(readonly [state: string, owner: string])[]> {
   const { holds } = await listPage();
   const { body } = await t.asOperator("GET", "/api/v1/admin/overview");
@@ -41,7 +41,7 @@ async function listPurposes(): Promise<(readonly [state: string, owner: string])
   return holds.map(({ state, payer_id }) => [state, names.get(payer_id) ?? payer_id]);
 }
 
-test("the list of holds shows all that is held, from the submission to the decision of a dispute", async () => {
+test("the list of holds shows all money that is held, from the submission to the decision of a dispute", async () => {
   expect(await listPurposes()).toEqual([]);
   const submitted = await submitInspected(t, parties, { arbiter_id: parties.arbiter.agentId });
   expect(await listPurposes()).toEqual([["open", "boss"]]);
@@ -58,7 +58,7 @@ test("the list of holds shows all that is held, from the submission to the decis
   expect(await listPurposes()).toEqual([]);
 });
 
-test("the hold of an inspection ends with its deadline, also in the report of its task", async () => {
+test("the hold of an inspection ends with its deadline, even in the report of its task", async () => {
   const since = t.clock.now();
   const given = await beginCase(t, parties);
   const { deadline, due, fee } = await getCase(t, given);
@@ -87,7 +87,7 @@ test("both holds of a dispute are listed when each is on a page of its own", asy
   ]);
 });
 
-test("a hold younger than the asked age is left out, whatever it is for", async () => {
+test("a hold that is younger than the requested age is not listed, whatever its purpose", async () => {
   await beginCase(t, parties);
   await t.clock.advance(1_000);
   expect((await listPage("older_than=1000")).holds).toHaveLength(1);
