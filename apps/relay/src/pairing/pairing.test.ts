@@ -32,7 +32,7 @@ const read = (session: PairingSession) => t.as(owner, "GET", `/pairing/${session
 const refusal = (status: number, code: string) => ({ status, body: { code } });
 
 describe("Pairing", () => {
-  test("the key that claimed the code becomes a device after its owner saw it", async () => {
+  test("the key that claimed a pairing code becomes a device once the owner has approved it", async () => {
     const session = await openPairing(t, owner);
     expect(session.expires_at).toBe(t.clock.now() + limits.pairingTtlMs);
     expect((await read(session)).body).toMatchObject({ status: "pending", fingerprint: null });
@@ -59,7 +59,7 @@ describe("Pairing", () => {
     expect((await read(session)).body).toMatchObject({ status: "approved", device_id });
   });
 
-  test("a paired device has every scope but money, pairing and the agent itself", async () => {
+  test("a paired device has every scope except those for money, pairing and the agent itself", async () => {
     const phone = await createPairedDevice(t, owner);
     const may = async (method: string, path: string) =>
       (await t.as(phone, method, path)).status !== 403;
@@ -80,7 +80,7 @@ describe("Pairing", () => {
     expect(tasks).toMatchObject(refusal(403, "auth.scope_missing"));
   });
 
-  test("D12: a device grants another one no scope that it has not itself", async () => {
+  test("D12: a device cannot grant another device a scope that it does not have itself", async () => {
     await t.deposit(owner, 10);
     const helper = await createPairedDevice(t, owner, ["pair", "task:read"]);
     const approve = async (scopes?: readonly string[]) => {
@@ -109,7 +109,7 @@ describe("Pairing", () => {
     );
   });
 
-  test("H23: an agent has at most 100 devices that are not revoked", async () => {
+  test("H23: an agent can have at most 100 devices that are not revoked", async () => {
     const phone = await createPairedDevice(t, owner);
     for (let i = 2; i < limits.devices; i += 1) await createPairedDevice(t, owner);
     const session = await openPairing(t, owner);
@@ -160,7 +160,7 @@ describe("Pairing", () => {
     expect(await claimPairing(t, session, device)).toMatchObject(gone);
   });
 
-  test("a pairing is purged a day later, after which its code is unknown", async () => {
+  test("a pairing is purged a day later, and its code is then unknown", async () => {
     const session = await openPairing(t, owner);
     await t.clock.advance(limits.pairingTtlMs + limits.pairingRetentionMs);
     await t.relay.tick();
@@ -206,11 +206,11 @@ describe("Pairing codes", () => {
       const drawn = batches === 1 ? code : "passed over";
       counts.set(drawn, (counts.get(drawn) ?? 0) + 1);
     }
-    // The eight highest bytes would favour some of the 31 characters.
+    // The eight highest values of a byte would favour some of the 31 characters.
     expect([...counts.values()]).toEqual(Array.from({ length: 32 }, () => 8));
   });
 
-  test("one key is accepted per code, even when two claim it concurrently", async () => {
+  test("only one key is accepted for each code, even if two claim it concurrently", async () => {
     const session = await openPairing(t, owner);
     const both = await Promise.all([
       claimPairing(t, session, t.createUnknownAgent()),
@@ -257,7 +257,7 @@ describe("Guesses of pairing codes", () => {
     return replies;
   };
 
-  test("the relay refuses an address after five wrong codes for the lifetime of a code, even with a right one", async () => {
+  test("the relay refuses an address after five wrong codes for the lifetime of a code, even with a correct code", async () => {
     const replies = await guessRepeatedly(6);
     expect(replies.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429]);
     const session = await openPairing(t, owner);
