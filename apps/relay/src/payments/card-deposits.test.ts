@@ -58,7 +58,7 @@ describe("Checkouts", () => {
     expect(await checkout({ amount })).toMatchObject({ status });
   });
 
-  test("a checkout that the processor refuses is answered with 502, and its text is only in the log", async () => {
+  test("a checkout that the processor refuses is answered with 502, and the processor's text is only logged", async () => {
     processor.setStatus(402);
     const reply = await checkout({ amount: 1 });
     processor.setStatus(200);
@@ -90,7 +90,7 @@ describe("Payments that the operator credits before their event arrives", () => 
   const deposit = (reference: string) =>
     t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, { amount: 12.5, reference });
 
-  test("MN3: a payment that was credited by hand under its reference is credited once", async () => {
+  test("MN3: a payment that the operator credited under its reference is not credited again", async () => {
     expect(await deposit("stripe:cs_test_1")).toMatchObject({ body: { idempotent: false } });
     for (let sent = 0; sent < 2; sent += 1) {
       expect(await sendEvent(t, event())).toMatchObject(received);
@@ -126,7 +126,7 @@ describe("Payments reported by the processor", () => {
     await expectConsistentBooks(t, { deposits: 12.5, balances: 12.5 });
   });
 
-  test("the relay credits a payment once, however often and by whichever event it is reported", async () => {
+  test("the relay credits a payment once, however often and by whatever event it is reported", async () => {
     const types = [
       "checkout.session.async_payment_succeeded",
       "checkout.session.completed",

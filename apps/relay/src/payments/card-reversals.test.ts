@@ -58,7 +58,7 @@ const books = (totals: Record<string, number>) => expectConsistentBooks(t, total
 describe("Refunds of card payments", () => {
   beforeEach(() => payByCard(t, agent));
 
-  test("A13: a full refund appears as a deposit with a negative amount", async () => {
+  test("A13: a full refund is shown as a deposit with a negative amount", async () => {
     await sendAccepted(createRefundEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
     const { body } = await t.as(agent, "GET", `/api/v1/agents/${agent.agentId}/transactions`);
@@ -72,7 +72,7 @@ describe("Refunds of card payments", () => {
     await books({ deposits: 0, balances: 0, card_reversals: 12.5 });
   });
 
-  test("A13: partial refunds report their sum and may arrive twice or late", async () => {
+  test("A13: partial refunds that each report their sum may arrive twice or late", async () => {
     await sendAccepted(createRefundEvent("pi_1", 250));
     expect(await balance()).toBe(10);
     await sendAccepted(createRefundEvent("pi_1", 750));
@@ -116,7 +116,7 @@ describe("Refunds of card payments", () => {
     await books({ deposits: 12.5, card_reversals: 0 });
   });
 
-  test("A13: a refund that does not reach the card is reported, and the operator credits it", async () => {
+  test("A13: a refund that does not reach the card is logged, so that the operator can credit it", async () => {
     await sendAccepted(createRefundEvent("pi_1", 1_250));
     await sendAccepted(createFailedRefundEvent("pi_1", 1_250));
     await sendAccepted(createFailedRefundEvent("pi_9", 1_250));
@@ -161,7 +161,7 @@ describe("Disputes of card payments", () => {
   test.each([
     ["won returns", "won", 12.5],
     ["lost keeps", "lost", 0],
-  ])("A13: a closed dispute that was %s the money", async (_, status, left) => {
+  ])("A13: a dispute that was %s the money", async (_, status, left) => {
     await sendAccepted(createDisputeEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
     await sendAccepted(createDisputeEvent("pi_1", 1_250, closed(status)));
@@ -170,7 +170,7 @@ describe("Disputes of card payments", () => {
     await books({ deposits: left, card_reversals: 12.5 - left });
   });
 
-  test("A13: a dispute has the same effect when its end is reported before its beginning", async () => {
+  test("A13: a dispute has the same effect if its end is reported before its beginning", async () => {
     await sendAccepted(createDisputeEvent("pi_1", 1_250, closed("won")));
     await sendAccepted(createDisputeEvent("pi_1", 1_250));
     expect(await balance()).toBe(12.5);
@@ -188,7 +188,7 @@ describe("Disputes of card payments", () => {
     await books({ deposits: 0, card_reversals: 12.5 });
   });
 
-  test("A13: a dispute debits the payment, an inquiry by the cardholder's bank does not", async () => {
+  test("A13: a dispute debits the payment, but an inquiry by the cardholder's bank does not", async () => {
     await sendAccepted(createDisputeEvent("pi_1", 1_250, { status: "warning_needs_response" }));
     expect(await balance()).toBe(12.5);
     await sendAccepted(
@@ -197,7 +197,7 @@ describe("Disputes of card payments", () => {
     expect(await balance()).toBe(0);
   });
 
-  test("A13: a dispute that arrives before its payment is applied, and returned when it is won", async () => {
+  test("A13: a dispute that arrives before its payment is applied with it, and reversed when it is won", async () => {
     const late = await t.createAgent();
     await sendAccepted(createDisputeEvent("pi_2", 1_250));
     await payByCard(t, late, { payment: "pi_2" });
@@ -223,7 +223,7 @@ describe("Disputes of card payments", () => {
 describe("Accounts below 0 after a reversal", () => {
   const refused = { status: 402, body: { code: "account.overdrawn" } };
 
-  test("A13: an account owes spent money, and the books show it as card_reversal", async () => {
+  test("A13: an account owes reversed money that it has spent, and the books show it as card_reversal", async () => {
     await overdrawAccount(t, agent);
     expect(await balance()).toBe(-10);
     await books({ balances: -0.5, deposits: 0, fees: 0.5, card_reversals: 10 });
@@ -248,7 +248,7 @@ describe("Accounts below 0 after a reversal", () => {
     expect(await submitTask(t, agent, await createSeller(t, 2))).toMatchObject({ status: 201 });
   });
 
-  test("A13: an account below 0 settles earlier holds, so that the worker is paid", async () => {
+  test("A13: the earlier holds of an account below 0 are settled, so that the worker is paid", async () => {
     await payByCard(t, agent);
     const worker = await createSeller(t, 10);
     const task = await submitAcceptedTask(t, agent, worker);
@@ -283,7 +283,7 @@ describe("Accounts below 0 after a reversal", () => {
 describe("Withdrawals of card money", () => {
   const held = { status: 402, body: { code: "budget.card_hold" } };
 
-  test("A13: card money is withdrawn after a week and not a millisecond earlier, but spent at once", async () => {
+  test("A13: card money can be spent at once, but withdrawn only after a week and not a millisecond earlier", async () => {
     await payByCard(t, agent);
     expect(await cardHeld()).toBe(12.5);
     const before = await getAgentStates(t, [agent]);
@@ -298,7 +298,7 @@ describe("Withdrawals of card money", () => {
     expect(await withdraw(2.5)).toMatchObject({ status: 201 });
   });
 
-  test("A13: other money is withdrawn at once, and a withdrawal above the balance is refused", async () => {
+  test("A13: other money can be withdrawn at once, and a withdrawal above the balance is refused", async () => {
     await payByCard(t, agent);
     await t.deposit(agent, 5);
     expect(await withdraw(5.01)).toMatchObject(held);
@@ -350,7 +350,7 @@ describe("Withdrawals of card money", () => {
     await books({ deposits: 10, balances: 10, card_reversals: 10 });
   });
 
-  /** Moves the older payment out of the account, and returns how it comes back. */
+  /** Moves the older payment out of the account, and returns the function that brings it back. */
   const leave = {
     "holds a task": async () => {
       const task = await submitAcceptedTask(t, agent, await createSeller(t, 8.333333));
@@ -381,7 +381,7 @@ describe("Withdrawals of card money", () => {
     },
   );
 
-  test("A13: card money leaves with its own refund, so that other money stays free", async () => {
+  test("A13: the refund of a payment takes its own card money, so that other money can still be withdrawn", async () => {
     await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
     await t.deposit(agent, 5);
     await sendAccepted(createRefundEvent("pi_1", 400));
@@ -415,7 +415,7 @@ const level = async (worker: TestAgent) => {
 };
 
 describe("C8: fees that are paid with card money", () => {
-  /** Pays two agents with card money, has each of them pay the worker, and takes both payments back. */
+  /** Pays two agents with card money, lets each of them pay the worker, and reverses both card payments. */
   const chain = async (worker: TestAgent, waitMs: number) => {
     for (const at of [1, 2]) {
       const funder = await t.createAgent();
@@ -427,7 +427,7 @@ describe("C8: fees that are paid with card money", () => {
     }
   };
 
-  test("C8: card money that is passed on before it pays and is then taken back buys no level", async () => {
+  test("C8: card money that is passed on before it pays a fee, and is then reversed, buys no level", async () => {
     const worker = await createSeller(t, 0.5);
     await chain(worker, 0);
     expect(await level(worker)).toBe("unknown");
@@ -435,13 +435,13 @@ describe("C8: fees that are paid with card money", () => {
     expect(await level(worker)).toBe("unknown");
   });
 
-  test("C8: card money backs a level once it is released, also when it is passed on before it pays", async () => {
+  test("C8: card money backs a level once it is released, even if it was passed on before it paid a fee", async () => {
     const worker = await createSeller(t, 0.5);
     await chain(worker, WEEK_MS);
     expect(await level(worker)).toBe("trusted");
   });
 
-  test("C8: fees from other money back a level, also of payers whose card money waits", async () => {
+  test("C8: fees from other money back a level, even for payers whose card money is still locked", async () => {
     const worker = await createSeller(t, 0.5);
     for (const payer of [agent, await t.createAgent()]) {
       await t.deposit(payer, 11);
@@ -451,7 +451,7 @@ describe("C8: fees that are paid with card money", () => {
     expect(await level(worker)).toBe("trusted");
   });
 
-  test("C7, C8: a failure whose hold is card money does no more harm than a free one", async () => {
+  test("C7, C8: a failed task that holds card money does no more harm than a free one", async () => {
     const worker = await createSeller(t, 2);
     await t.deposit(agent, 6);
     for (let task = 0; task < 2; task += 1) await buy(2, agent, worker);
@@ -483,7 +483,7 @@ describe("C8: fees that are paid with card money", () => {
 });
 
 describe("C1: fees that were paid with reversed card money", () => {
-  test("C1: two payments that are disputed after they bought a level leave none", async () => {
+  test("C1: no level remains after the two payments that bought it are disputed", async () => {
     const worker = await createSeller(t, 0.5);
     const payers = [agent, await t.createAgent()];
     for (const [at, payer] of payers.entries()) {
@@ -496,7 +496,7 @@ describe("C1: fees that were paid with reversed card money", () => {
     expect(await level(worker)).toBe("unknown");
   });
 
-  test("C1: payments that are disputed while they hold tasks buy no level, though the worker is paid", async () => {
+  test("C1: payments that are disputed while tasks hold their money buy no level, though the worker is paid", async () => {
     const worker = await createSeller(t, 0.5);
     const payers = [agent, await t.createAgent()];
     for (const [at, payer] of payers.entries()) {
@@ -514,7 +514,7 @@ describe("C1: fees that were paid with reversed card money", () => {
     expect(await level(worker)).toBe("unknown");
   });
 
-  test("C1: a refund of money that is still there takes no fee back", async () => {
+  test("C1: a refund of money that was not yet spent takes back no fee", async () => {
     const worker = await createSeller(t, 0.5);
     const payers = [agent, await t.createAgent()];
     for (const [at, payer] of payers.entries()) {

@@ -61,7 +61,7 @@ const cardHeld = async () =>
 
 describe("a card payment whose waiting time was changed afterwards", () => {
   test.each([0, 3, 14, 7])(
-    "MN20: a reversal takes the money of its own payment, with %i days from now on",
+    "MN20: a reversal takes the money of its own payment, even if later payments wait %i days",
     async (days) => {
       await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
       await clock.advance(DAY_MS);
@@ -76,7 +76,7 @@ describe("a card payment whose waiting time was changed afterwards", () => {
   );
 
   test.each([0, 14, 7])(
-    "MN20: a won dispute gives back money that waits as before, with %i days from now on",
+    "MN20: a won dispute returns money that waits as before, even if later payments wait %i days",
     async (days) => {
       await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
       await send(createDisputeEvent("pi_1", 1_000));
@@ -88,7 +88,7 @@ describe("a card payment whose waiting time was changed afterwards", () => {
     },
   );
 
-  test("MN20: the next payment waits as long as the new setting says", async () => {
+  test("MN20: the next payment waits as long as the new setting states", async () => {
     await restart(3);
     await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
     await clock.advance(3 * DAY_MS - 1);

@@ -38,7 +38,7 @@ afterEach(() => t.close());
 const listPending = async () =>
   (await t.asOperator("GET", `${ADMIN_PATH}?status=pending`)).body["withdrawals"];
 
-test("A16: the operator's list says what the account of a withdrawal owes", async () => {
+test("A16: the operator's list shows what the account of a withdrawal owes", async () => {
   const other = await createBuyer(t, 5);
   await withdraw(other, 5);
   expect(await listPending()).toMatchObject([

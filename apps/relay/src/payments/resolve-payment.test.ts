@@ -54,7 +54,7 @@ test("A7: an undecided payment that never arrived is closed and credits nothing"
   await expectConsistentBooks(scene.t, { deposits: 0 });
 });
 
-test("A7: a payment without an answer of the facilitator for an hour is resolved and credited once", async () => {
+test("A7: a payment that the facilitator did not answer for an hour is resolved and credited once", async () => {
   await openSettling(3_600_000);
   expect(await isUndecided()).toBe(true);
   const answers = await Promise.all([resolve("settled"), resolve("settled")]);
@@ -63,14 +63,14 @@ test("A7: a payment without an answer of the facilitator for an hour is resolved
   await expectConsistentBooks(scene.t, { deposits: 2 });
 });
 
-test("A7: a payment without an answer for less than an hour is left to the facilitator", async () => {
+test("A7: a payment cannot be resolved before the facilitator has had an hour to answer", async () => {
   await openSettling(3_599_999);
   expect(await isUndecided()).toBe(false);
   expect(await resolve("settled")).toMatchObject({ status: 409 });
   expect(await scene.t.getBalance(scene.agent)).toBe(0);
 });
 
-test("MN23: a payment that began at a wrong time, three days from now, is resolved and credited once", async () => {
+test("MN23: a payment that began while the clock was three days ahead is resolved and credited once", async () => {
   await openSettling(-3 * 86_400_000);
   expect(await isUndecided()).toBe(true);
   const answers = await Promise.all([resolve("settled"), resolve("settled")]);
@@ -79,7 +79,7 @@ test("MN23: a payment that began at a wrong time, three days from now, is resolv
   await expectConsistentBooks(scene.t, { deposits: 2 });
 });
 
-test("MN23: a payment that began a step of the clock from now is left to the facilitator", async () => {
+test("MN23: the operator may not resolve a payment that began a mere step of the clock in the future", async () => {
   await openSettling(-60_000);
   expect(await isUndecided()).toBe(false);
   expect(await resolve("settled")).toMatchObject({ status: 409 });

@@ -62,7 +62,7 @@ describe("A 402 for a task", () => {
     expect(headers.get("access-control-expose-headers")).toContain("PAYMENT-REQUIRED");
   });
 
-  test("a 402 requests no payment when money cannot lift the refusal", async () => {
+  test("a 402 requests no payment if money cannot remove the reason of the refusal", async () => {
     const reply = await s.submit({ body: { prompt: "work", max_budget: 1 } });
     expect(reply).toMatchObject(code(402, "budget.max_exceeded"));
     expect(reply.headers.has("payment-required")).toBe(false);
@@ -90,7 +90,7 @@ describe("A paid submission", () => {
     await expectConsistentBooks(s.t, { deposits: 2.5, balances: 0.1, holds: 2.4 });
   });
 
-  test("the payment that the official fetch client makes for a 402 is accepted", async () => {
+  test("a payment that the official fetch client makes after a 402 is accepted", async () => {
     const { t, wallet, boss, worker } = s;
     const paying = wrapFetchWithPayment(
       async (input, init) => t.relay.fetch(new Request(input, init)),
@@ -109,7 +109,7 @@ describe("A paid submission", () => {
     expect(settledCount()).toBe(1);
   });
 
-  test("a paid submission uses the account when it covers the price and leaves the payment to the client", async () => {
+  test("a paid submission is paid from the account if that covers the price, and its proof is not settled", async () => {
     const headers = await pay();
     await s.t.deposit(s.boss, 10);
     const reply = await s.submit({ headers });
@@ -118,7 +118,7 @@ describe("A paid submission", () => {
     expect(settledCount()).toBe(0);
   });
 
-  test("A12: a price that was raised after the payer was asked for it is not taken from the account", async () => {
+  test("A12: a price that rose after the payer was shown the old one is not taken from the account", async () => {
     const headers = await pay();
     await s.t.deposit(s.boss, 1_000);
     await putListing(s.t, s.worker, 500);
@@ -174,7 +174,7 @@ describe("A paid submission", () => {
     expect(body).toMatchObject({ balance: 0, pending_allocations: 2 });
   });
 
-  test("no payment is settled when the submission is refused for another reason", async () => {
+  test("no payment is settled if the submission is refused for another reason", async () => {
     const headers = await pay();
     const body = { prompt: "work", max_budget: 1 };
     expect(await s.submit({ headers, body })).toMatchObject(code(402, "budget.max_exceeded"));
@@ -187,7 +187,7 @@ describe("A paid submission", () => {
     ["the relay, for an agent", "boss", () => ["all", 100_000], [503, "task.relay_full"]],
     ["the relay, for a wallet", "wallet", () => ["all", 100_000], [503, "task.relay_full"]],
   ])(
-    "MN26: a task for which %s has no place takes no payment",
+    "MN26: no payment is taken for a task if %s has no free slot",
     async (_, payer, counter, [status, word]) => {
       await s.close();
       const folder = mkdtempSync(join(tmpdir(), "relay-x402-"));
@@ -230,7 +230,7 @@ describe("Settlements of paid submissions", () => {
   const relayKey = async () =>
     String((await s.t.request("GET", "/.well-known/agent-relay.json")).body["public_key"]);
 
-  test("B11: a settlement names transaction and network under the relay's signature, also in the evidence", async () => {
+  test("B11: a settlement names its transaction and network under the relay's signature, even in the evidence", async () => {
     const reply = await s.submit({ headers: await pay() });
     const { transaction } = decodePaymentResponseHeader(
       reply.headers.get("payment-response") ?? "",
@@ -311,7 +311,7 @@ describe("Refused payments", () => {
   });
 });
 
-test("a second attempt is accepted with a proof that the facilitator did not settle", async () => {
+test("a proof that the facilitator did not settle is accepted in a second attempt", async () => {
   const headers = await pay();
   s.facilitator.mode = "refusing";
   await s.submit({ headers });
@@ -321,7 +321,7 @@ test("a second attempt is accepted with a proof that the facilitator did not set
 });
 
 describe("Settlements without an answer", () => {
-  test("a payment is charged once and credited when the facilitator confirms it", async () => {
+  test("a payment without an answer is charged once, and credited when the facilitator confirms it", async () => {
     const headers = await pay();
     s.facilitator.mode = "silent after settling";
     expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
@@ -340,7 +340,7 @@ describe("Settlements without an answer", () => {
     await expectConsistentBooks(s.t, { deposits: 2.5 });
   });
 
-  test("MN23: a payment that began at a wrong time, three days from now, is finished like any other", async () => {
+  test("MN23: a payment that began while the clock was three days ahead is finished like any other", async () => {
     await s.close();
     const folder = mkdtempSync(join(tmpdir(), "relay-x402-"));
     const path = join(folder, "relay.db");
@@ -358,7 +358,7 @@ describe("Settlements without an answer", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("the relay leaves a payment to the operator when the facilitator refuses it later", async () => {
+  test("the relay leaves an unanswered payment to the operator if the facilitator refuses it later", async () => {
     const headers = await pay();
     s.facilitator.mode = "silent after settling";
     await s.submit({ headers });
@@ -373,7 +373,7 @@ describe("Settlements without an answer", () => {
 });
 
 describe("Payments that the operator closes while the facilitator is asked", () => {
-  /** Leaves payments of 2 USD without an answer for an hour, and begins to ask for the first of them. */
+  /** Leaves payments of 2 USD without an answer for an hour, and begins to query the first of them. */
   const leaveWithoutAnswer = async (count: number) => {
     const validBefore = String(Math.floor(s.t.clock.now() / 1_000) + 86_400);
     s.facilitator.mode = "silent";
@@ -418,7 +418,7 @@ describe("Payments that the operator closes while the facilitator is asked", () 
     await expectConsistentBooks(s.t, { deposits: 2.5 });
   });
 
-  test("A15: the facilitator is not asked for a payment that the operator closed before its turn", async () => {
+  test("A15: the facilitator is not queried for a payment that the operator closed before its turn", async () => {
     for (const id of await leaveWithoutAnswer(2)) await closeAsFailed(id);
     await finish();
     expect(settledCount()).toBe(1);
@@ -429,7 +429,7 @@ describe("Payments that the operator closes while the facilitator is asked", () 
 
 describe("payments sent to the chain", () => {
   test.each(["pending after settling", "timed out after settling"] as const)(
-    "a payment that was sent to the chain is undecided if the facilitator is %s, whatever it says next",
+    "a payment that was sent to the chain is undecided if the facilitator is %s, whatever it answers next",
     async (mode) => {
       const headers = await pay();
       s.facilitator.mode = mode;

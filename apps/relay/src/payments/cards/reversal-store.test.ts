@@ -4,7 +4,7 @@ import { migrations } from "../../storage/migrations/index.ts";
 import { openStorage } from "../../storage/open-storage.ts";
 import { findReversal, recordRefund, updateBookedAmount } from "./reversal-store.ts";
 
-test("A13: the booked amount of a payment is replaced only if it is the one that was read", async () => {
+test("A13: the booked amount of a payment is replaced only if it has not changed since it was read", async () => {
   const opened = await openStorage({ path: ":memory:", migrations });
   if (!opened.ok) throw new Error(opened.detail);
   const { storage } = opened;
