@@ -25,7 +25,7 @@ describe.runIf(onlyOn("postgres"))("hints between processes on one database", ()
     for (const storage of opened.splice(0)) await storage.close();
   });
 
-  /** Opens the database as one of several processes, and collects the hints that it hears. */
+  /** Opens the database as one of several processes, and collects the hints that it receives. */
   async function join(listenUrl: string | undefined = url) {
     const result = await openStorage({
       url,
@@ -56,7 +56,7 @@ describe.runIf(onlyOn("postgres"))("hints between processes on one database", ()
     await expect.poll(() => hints.isMissing()).toBe(false);
   }
 
-  test("a committed change and a changed task are heard by the other process only", async () => {
+  test("only the other process receives a hint about a committed change or a changed task", async () => {
     const [a, b] = await joinBoth();
     await a.storage.transaction(async (tx) => tx.noteChange("tokens", "agent"));
     await expect.poll(() => b.heard).toEqual(["changes"]);
@@ -66,7 +66,7 @@ describe.runIf(onlyOn("postgres"))("hints between processes on one database", ()
     await expect.poll(() => a.heard).toEqual(["task-2"]);
   });
 
-  test("a change of a key with U+0000 is read as it was written", async () => {
+  test("a change of a key with U+0000 is read exactly as it was written", async () => {
     const [a, b] = await joinBoth();
     const { since } = await findLookStart(b.storage.read);
     await a.storage.transaction(async (tx) => tx.noteChange("tokens", "a\0b"));
@@ -75,14 +75,14 @@ describe.runIf(onlyOn("postgres"))("hints between processes on one database", ()
     expect(changes).toMatchObject([{ kind: "tokens", key: "a\0b" }]);
   });
 
-  test("a change of facts for rankings, which may be a second old, is no hint", async () => {
+  test("a change of facts for rankings causes no hint, because those may be a second old", async () => {
     const [a, b] = await joinBoth();
     await a.storage.transaction(async (tx) => tx.noteChange("agents", "agent"));
     a.storage.hints.sendTask("later");
     await expect.poll(() => b.heard).toEqual(["later"]);
   });
 
-  test("a connection that was ended is opened again by the next round", async () => {
+  test("the next round reopens a connection that was ended", async () => {
     const [a, b] = await joinBoth();
     await runStatement(url, KILL_LISTENERS);
     await expect.poll(() => b.storage.hints.isMissing()).toBe(true);
@@ -91,13 +91,13 @@ describe.runIf(onlyOn("postgres"))("hints between processes on one database", ()
     await expect.poll(() => b.heard).toEqual(["later"]);
   });
 
-  test("a connection that has gone silent is replaced, although no end of it was told", async () => {
+  test("a connection that has gone silent is replaced, although its end was never reported", async () => {
     const network = await startNetworkProxy(getServer().serverUrl);
     const [a, b] = [await join(), await join(network.toUrl(url))];
     for (const { storage } of [a, b]) await openHints(storage);
     network.silence("toServer", "toClient");
     const isMissing = () => {
-      // Each round of a process asks for the channel, once a second.
+      // Each round of a process checks the channel, once a second.
       b.storage.hints.keepOpen(true);
       return b.storage.hints.isMissing();
     };
@@ -110,7 +110,7 @@ describe.runIf(onlyOn("postgres"))("hints between processes on one database", ()
     await network.close();
   });
 
-  test("a process without others, or without an address to listen at, opens no connection", async () => {
+  test("a process that is alone, or has no address to listen at, opens no connection", async () => {
     const alone = await join();
     alone.storage.hints.keepOpen(false);
     const off = await openStorage({ url, migrations, poolSize: 2, shared: systemRuntime });
@@ -124,7 +124,7 @@ describe.runIf(onlyOn("postgres"))("hints between processes on one database", ()
   });
 });
 
-test("hints are packed into messages that the server takes", () => {
+test("hints are packed into messages that are short enough for the server", () => {
   const ids = Array.from({ length: 1_000 }, (_, at) => `${at}`.padStart(36, "0"));
   const messages = packHints("origin", ids);
   expect(messages.every((message) => message.length < 8_000)).toBe(true);

@@ -28,7 +28,7 @@ const countLeases = (read: Reader) => read.get(leases, {});
 describe.runIf(onlyOn("postgres"))("processes on one database", () => {
   let url: string;
   let elapsed: number;
-  /** By how many ms the clocks of the machines are ahead of the database's. */
+  /** The number of ms by which the clocks of the machines are ahead of that of the database. */
   let ahead: number;
   const opened: Storage[] = [];
   beforeEach(async () => {
@@ -55,7 +55,7 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
 
   const countChanges = async () => (await runStatement(url, "SELECT id FROM changes")).length;
 
-  test("a process that still believes to lead writes nothing once another one leads", async () => {
+  test("a process that wrongly believes that it leads writes nothing once another one leads", async () => {
     const [old, next] = [await join("old"), await join("next")];
     expect([old.member.isLeader(), next.member.isLeader()]).toEqual([true, false]);
     const fenced = old.member.asLeader(old.storage);
@@ -73,7 +73,7 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     expect(await runStatement(url, "SELECT fence FROM leases")).toMatchObject([{ fence: 2 }]);
   });
 
-  test("a process that leads again writes nothing of the time when it led before", async () => {
+  test("a process that leads again writes nothing that it began when it led before", async () => {
     const [first, second] = [await join("first"), await join("second")];
     const early = first.member.asLeader(first.storage);
     for (const { member } of [second, first]) {
@@ -87,7 +87,7 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
   });
 
   test.each([3_000, -3_000])(
-    "H31: a leader whose clock differs by %i ms writes nothing and leads no longer, beside another process",
+    "H31: a leader whose clock differs by %i ms writes nothing and stops leading if there is another process",
     async (difference) => {
       const [leader, other] = [await join("leader"), await join("other")];
       await leader.member.renew();
@@ -110,14 +110,14 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     },
   );
 
-  test("another process leads only after a transaction of the one before it has ended", async () => {
+  test("another process leads only after the last transaction of the previous leader has ended", async () => {
     const [old, next] = [await join("old"), await join("next")];
     await runStatement(url, "UPDATE leases SET until = 0");
     const events: string[] = [];
     let renewed: Promise<void> | undefined;
     await old.member.asLeader(old.storage).transaction(async (tx) => {
       renewed ??= next.member.renew().then(() => void events.push("next leads"));
-      // Every turn of the wait is a statement, because a transaction awaits nothing else.
+      // Each turn of the wait runs a statement, because a transaction may await nothing else.
       const until = performance.now() + 300;
       while (performance.now() < until && events.length === 0) await countLeases(tx);
       events.push("old ends");
@@ -127,7 +127,7 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     expect(next.member.isLeader()).toBe(true);
   });
 
-  test("a process that could not renew for 8 s neither serves nor leads, and comes back under another id", async () => {
+  test("a process that could not renew its lease for 8 s neither serves nor leads, and returns under another id", async () => {
     const { member } = await join("slow");
     const id = member.id();
     elapsed = 7_999;
@@ -140,7 +140,7 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     expect(member.id()).not.toBe(id);
   });
 
-  test("what a process stored before the database's clock was set back keeps no other from leading", async () => {
+  test("a process that stored its lease before the database's clock was set back prevents no other from leading", async () => {
     const [dead, other] = [await join("dead"), await join("other")];
     await other.member.renew();
     expect(await countLiveProcesses(other.storage.read)).toBe(2);
@@ -167,7 +167,7 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     expect(await runStatement(url, "SELECT fence FROM leases")).toMatchObject([{ fence: 2 }]);
   });
 
-  test("the tail misses no change that was committed after a later one, and handles each once", async () => {
+  test("the tail misses no change that was committed after a newer one, and handles each change once", async () => {
     const [reader, writer] = [await open(), await open()];
     const handled: string[] = [];
     const handlers = {
@@ -191,7 +191,7 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     expect(handled).toEqual(["fast", "slow"]);
   });
 
-  test("a tail that begins during a transaction finds what that commits later", async () => {
+  test("a tail that begins during a transaction finds the changes that it commits later", async () => {
     const [reader, writer] = [await open(), await open()];
     const handled: string[] = [];
     const handlers = {
@@ -210,7 +210,7 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     expect(handled).toContain("slow");
   });
 
-  test("a look whose handling failed is repeated", async () => {
+  test("the tail reads changes again if their handling failed", async () => {
     const [reader, writer] = [await open(), await open()];
     let failures = 1;
     const handled: string[] = [];

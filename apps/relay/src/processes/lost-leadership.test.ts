@@ -20,7 +20,7 @@ describe.runIf(onlyOn("postgres"))(
     const query = (text: string) => runStatement(toUrl(path), text);
     const count = async (rows: string) => (await query(`SELECT 1 FROM ${rows}`)).length;
 
-    /** Gives the lease to another process, and returns how it is given back. */
+    /** Gives the lease to another process, and returns the function that gives it back. */
     async function acquireLease(): Promise<() => Promise<unknown>> {
       const [lease] = await query("SELECT holder FROM leases WHERE name = 'leader'");
       await query("UPDATE leases SET holder = 'another', fence = fence + 1");
@@ -28,7 +28,7 @@ describe.runIf(onlyOn("postgres"))(
       return () => query(`UPDATE leases SET holder = '${holder}', fence = fence - 1`);
     }
 
-    test("a process that lost leadership removes no task whose time is over", async () => {
+    test("a process that lost leadership does not remove expired tasks", async () => {
       await submitAcceptedTask(t, await createBuyer(t, 10), await createSeller(t, 2));
       const giveBack = await acquireLease();
       await t.clock.advance(1_000);
@@ -41,7 +41,7 @@ describe.runIf(onlyOn("postgres"))(
       expect(await count("tasks")).toBe(0);
     });
 
-    test("a process that lost leadership signs no head of the log", async () => {
+    test("a process that lost leadership does not sign heads of the log", async () => {
       await t.createAgent();
       await t.relay.transparencyLog.integrate();
       const heads = await count("log_heads");

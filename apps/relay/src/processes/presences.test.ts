@@ -15,7 +15,7 @@ import { createPresences, type Presences } from "./presences.ts";
 
 const log = createLog({ level: "error", write: { stdout() {}, stderr() {} }, now: Date.now });
 
-/** Returns the same storage, and counts the statements of its transactions and its reads. */
+/** Returns the same storage, but counts the statements of its transactions and its reads. */
 function countStatements(storage: Storage) {
   const counts = { written: 0, read: 0 };
   const counted: Pick<Storage, "read" | "reserved" | "transaction"> = {
@@ -48,7 +48,7 @@ describe.runIf(onlyOn("postgres"))("the devices that are connected to a process"
     for (const storage of opened.splice(0)) await storage.close();
   });
 
-  /** Joins a process whose timer the test rings. */
+  /** Joins a process whose timer the test controls. */
   async function join(name: string) {
     const result = await openStorage({ url, migrations, poolSize: 2, shared: systemRuntime });
     if (!result.ok) throw new Error(result.detail);
@@ -87,7 +87,7 @@ describe.runIf(onlyOn("postgres"))("the devices that are connected to a process"
       String(row["agent_id"]),
     );
 
-  test("connected devices are stored together: one statement for all that came, and one for all that left", async () => {
+  test("connected devices are stored with one statement for all that came, and one for all that left", async () => {
     const { counts, connections, ring } = await join("a");
     const devices = Array.from({ length: 500 }, () => connect(randomUUID()));
     for (const device of devices) connections.add(device);
@@ -104,7 +104,7 @@ describe.runIf(onlyOn("postgres"))("the devices that are connected to a process"
     expect(counts.written).toBe(3);
   });
 
-  test("connected devices are known at another process as they announced themselves, after one statement", async () => {
+  test("another process learns all connected devices, as they announced themselves, from one statement", async () => {
     const [a, b] = [await join("a"), await join("b")];
     const agentIds = Array.from({ length: 50 }, () => randomUUID());
     for (const agentId of agentIds) {

@@ -12,7 +12,7 @@ import type { Storage } from "../storage/storage.ts";
 import { createSharedOnce } from "./seen-once.ts";
 import { takeNextTime } from "./seen-store.ts";
 
-describe.runIf(onlyOn("postgres"))("what may happen once at two processes", () => {
+describe.runIf(onlyOn("postgres"))("events that two processes count together", () => {
   let both: readonly [Storage, Storage];
   beforeEach(async () => {
     const url = await openDatabaseOf(randomUUID());
@@ -25,7 +25,7 @@ describe.runIf(onlyOn("postgres"))("what may happen once at two processes", () =
   });
   afterEach(() => Promise.all(both.map((storage) => storage.close())));
 
-  test("a signature is accepted by one of them, until its lifetime has passed", async () => {
+  test("a signature is accepted by only one of two processes until its lifetime has passed", async () => {
     const sets = both.map((storage) =>
       createSharedOnce(storage, { kind: "signature", lifetimeMs: 100 }),
     );
@@ -38,7 +38,7 @@ describe.runIf(onlyOn("postgres"))("what may happen once at two processes", () =
     expect(await sets[0]?.add("signed", 1_100)).toBe(true);
   });
 
-  test("wrong pairing codes at both count together", async () => {
+  test("wrong pairing codes at two processes count together", async () => {
     let now = 1_000;
     const trackers = both.map((storage) => createSharedCodeTracker(storage, () => now, 60_000));
     await Promise.all(
@@ -54,7 +54,7 @@ describe.runIf(onlyOn("postgres"))("what may happen once at two processes", () =
     for (const tracker of trackers) expect(await tracker.getWaitMs("192.0.2.1")).toBe(0);
   });
 
-  test("E11: wrong pairing codes at both count together in each network of a client", async () => {
+  test("E11: wrong pairing codes at two processes count together in each network of a client", async () => {
     const [one, other] = both.map((storage) =>
       createSharedCodeTracker(storage, () => 1_000, 60_000),
     );
@@ -67,7 +67,7 @@ describe.runIf(onlyOn("postgres"))("what may happen once at two processes", () =
     expect(await other?.getWaitMs("2001:db8:1:301::1")).toBe(0);
   });
 
-  test("a proposal at one is confirmed at the other, once, and old ones make room", async () => {
+  test("a proposal to one process can be confirmed once at another one, and old proposals make room", async () => {
     const [one, other] = both.map(createSharedPendingPeers);
     const propose = (relayId: string, proposedAt: number) =>
       one?.add({ peer: { relayId }, nonceB: "n", proposedAt } as never, proposedAt);
@@ -82,7 +82,7 @@ describe.runIf(onlyOn("postgres"))("what may happen once at two processes", () =
     expect(await other?.find("peer-0")).toBeUndefined();
   });
 
-  test("the times of notices grow at both, even when a clock is behind", async () => {
+  test("the times of notices increase at two processes, even if one clock is behind", async () => {
     const notice = { kind: "notice", key: "" };
     const times = [
       await takeNextTime(both[0], { ...notice, now: 5_000 }),

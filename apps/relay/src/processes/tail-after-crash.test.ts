@@ -14,7 +14,7 @@ import {
 
 const NUMBER = "SELECT pg_current_xact_id()::text::bigint AS xid";
 
-/** Uses up numbers of transactions of which the log of the server knows nothing when it crashes. */
+/** Uses up transaction numbers that are not in the server's log when it crashes. */
 async function abortTransactions(client: Client, count: number): Promise<number> {
   let last = 0;
   for (let aborted = 0; aborted < count; aborted += 1) {
@@ -26,11 +26,11 @@ async function abortTransactions(client: Client, count: number): Promise<number>
 }
 
 test.runIf(onlyOn("postgres"))(
-  "the tail misses no change whose transaction got a number again after the server crashed",
+  "the tail misses no change of a transaction whose number was used again after the server crashed",
   { timeout: 60_000 },
   async () => {
     const server = await startPostgres({ durable: true });
-    // Otherwise the server may store the aborts just before it is killed.
+    // Without this the server may store the aborts just before it is killed.
     await runStatement(server.url, "ALTER SYSTEM SET wal_writer_delay = '10s'");
     await runStatement(server.url, "SELECT pg_reload_conf()");
     const url = await createDatabase(server.url, "relay");
