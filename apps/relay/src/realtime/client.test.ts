@@ -37,7 +37,7 @@ afterEach(async () => {
 const heard = (type: ServerMessage["type"]) =>
   expect.poll(() => received.map((message) => message.type)).toContain(type);
 
-test("the published client works a task from its offer to its payment", async () => {
+test("an agent with the published client works on a task from its offer to its payment", async () => {
   const boss = await createBuyer(t, 10);
   const task = await submitAcceptedTask(t, boss, worker, { required_capabilities: ["summarise"] });
   await heard("task_assigned");
@@ -52,7 +52,7 @@ test("the published client works a task from its offer to its payment", async ()
   expect(await t.getBalance(worker)).toBe(1.9);
 });
 
-test("the client outlives its tokens, because it sends a fresh one in time", async () => {
+test("the client stays connected beyond the end of its token, because it sends a fresh one in time", async () => {
   await t.advance(900_000);
   expect(down).toEqual([]);
   const { task_id } = await submitAcceptedTask(t, await createBuyer(t, 10), worker);
@@ -60,7 +60,7 @@ test("the client outlives its tokens, because it sends a fresh one in time", asy
   expect(received.at(-1)).toMatchObject({ task: { task_id } });
 });
 
-test("the client learns that the relay shuts down, and why it is refused afterwards", async () => {
+test("the client is told that the relay shuts down, and why it is refused afterwards", async () => {
   await t.relay.drain();
   await heard("draining");
   await expect.poll(() => down).toEqual([1_001]);

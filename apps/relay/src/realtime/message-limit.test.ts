@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createMessageLimit } from "./message-limit.ts";
 
 describe("the limit of 100 messages in any 10 seconds", () => {
-  test("the limit refuses the 101st message and 20 in a row, and the next one ends the connection", () => {
+  test("the limit refuses the 101st message and 19 more in a row, and the next one ends the connection", () => {
     const mayTake = createMessageLimit(1);
     const said = Array.from({ length: 121 }, (_, i) => mayTake(i));
     expect(said.slice(0, 100).every((verdict) => verdict === "take")).toBe(true);
@@ -10,7 +10,7 @@ describe("the limit of 100 messages in any 10 seconds", () => {
     expect(said[120]).toBe("close");
   });
 
-  test("the limit slides: a message counts for 10 seconds, not until a fixed moment", () => {
+  test("the limit counts each message for 10 seconds, not until a fixed moment", () => {
     const mayTake = createMessageLimit(1);
     for (let i = 0; i < 100; i++) mayTake(i < 50 ? 0 : 9_000);
     expect(mayTake(9_999)).toBe("refuse");
@@ -30,13 +30,13 @@ describe("the limit of 100 messages in any 10 seconds", () => {
   test.each([
     [0.5, 50],
     [2, 200],
-  ])("AGENT_RATE_LIMIT_SCALE %d makes the limit %i", (scale, allowed) => {
+  ])("an AGENT_RATE_LIMIT_SCALE of %d makes the limit %i messages", (scale, allowed) => {
     const mayTake = createMessageLimit(scale);
     const said = Array.from({ length: allowed + 1 }, () => mayTake(0));
     expect(said.indexOf("refuse")).toBe(allowed);
   });
 
-  test("AGENT_RATE_LIMIT_SCALE 0 switches the limit off", () => {
+  test("an AGENT_RATE_LIMIT_SCALE of 0 switches the limit off", () => {
     const mayTake = createMessageLimit(0);
     const said = Array.from({ length: 10_000 }, () => mayTake(0));
     expect(new Set(said)).toEqual(new Set(["take"]));

@@ -75,7 +75,7 @@ describe("AC1 a token in the upgrade's header", () => {
     expect(t.listLogged("ws.connected")).toMatchObject([{ agent_id: own.agentId }]);
   });
 
-  test("a token in the upgrade's header is in effect from the first message on, even before the `ready`", async () => {
+  test("a token in the upgrade's header counts from the first message on, even before the `ready`", async () => {
     const own = await t.createAgent();
     const headers = { authorization: `Bearer ${await t.token(own)}` };
     const device = await t.connect(own, { headers });
@@ -94,7 +94,7 @@ describe("AC1 a token in the upgrade's header", () => {
   });
 });
 
-test("a refused upgrade is answered like any other refusal: by its error body under its request id", async () => {
+test("a refused upgrade is answered like any other refusal, by an error body with its request id", async () => {
   const { agentId } = await t.createAgent();
   const url = socketUrl(t.baseUrl, agentId);
   const named = await requestRefusedUpgrade(url, {
@@ -116,7 +116,7 @@ test("a refused upgrade is answered like any other refusal: by its error body un
   expect(unnamed.body["request_id"]).not.toBe("?");
 });
 
-test("a request that offers another protocol is answered without it", async () => {
+test("an upgrade that offers another protocol is accepted without that protocol", async () => {
   const { port } = new URL(t.baseUrl);
   const headers = { connection: "upgrade", upgrade: "h2c" };
   const asked = request({ port, path: "/health", headers }).end();
@@ -140,7 +140,7 @@ test("a plain request to the socket's path is answered with 404", async () => {
   expect(answer).toMatchObject({ status: 404, body: { code: "route.not_found" } });
 });
 
-test("the 31st upgrade of a minute is refused with 429 and a time to retry", async () => {
+test("the 31st upgrade in a minute is refused with 429 and the time after which to retry", async () => {
   await t.close();
   t = await serveTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
   const url = socketUrl(t.baseUrl, "some-agent");

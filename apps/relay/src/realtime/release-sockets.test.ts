@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Connection } from "./connections.ts";
 import { releaseSockets } from "./release-sockets.ts";
 
-/** Releases a number of devices and counts those that are closed after each time. */
+/** Releases the given number of devices and counts those that are closed after each step. */
 async function countClosed(count: number, isSpread: boolean, times: readonly number[]) {
   const clock = createManualClock();
   let closed = 0;
@@ -29,7 +29,7 @@ test.each([
   [10_000, true, [0, 2_450, 2_500], [100, 5_000, 10_000]],
   [10_000, false, [0], [10_000]],
 ] as const)(
-  "of %i devices, spread or not: %s, after steps of %j ms %j are closed",
+  "of %i devices (spread over time: %s), after steps of %j ms, %j are closed",
   async (count, isSpread, times, closed) => {
     expect(await countClosed(count, isSpread, times)).toEqual(closed);
   },

@@ -42,7 +42,7 @@ describe("connecting devices", () => {
     expect(assigned([first, ...rest])).toEqual(tasks.map(({ task_id }) => task_id));
   });
 
-  test("HO10 a device that connects receives no task that is another agent's, claimed, finished or expired", async () => {
+  test("HO10 a device that connects receives no task that is claimed, finished, expired or another agent's", async () => {
     const expired = await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(870_000);
     const names = ["claimed", "done", "cancelled", "pending", "others"] as const;
@@ -67,7 +67,7 @@ describe("connecting devices", () => {
     expect(await t.as(boss, "POST", `${tasks.cancelled.path}/cancel`)).toMatchObject({
       status: 200,
     });
-    // The task has expired, but has not been swept yet.
+    // The task has expired, but has not been removed yet.
     await t.clock.advance(29_999);
     expect(await t.as(boss, "GET", expired.path)).toMatchObject({ status: 200 });
     await t.clock.advance(1);
@@ -85,7 +85,7 @@ describe("connecting devices", () => {
     expect(device.socket.readyState).toBe(device.socket.OPEN);
   });
 
-  test("a device that connects receives each task that is submitted while it connects exactly once", async () => {
+  test("a device receives each task that is submitted during its connection exactly once", async () => {
     const early = await Promise.all(
       Array.from({ length: 30 }, () => submitAcceptedTask(t, boss, worker)),
     );
@@ -98,7 +98,7 @@ describe("connecting devices", () => {
     );
     const device = await connecting;
     await device.next("ready");
-    // A process that did not know of the device yet leaves the task to the look of each second.
+    // A process that did not know the device yet leaves the task to the check of each second.
     await t.advance(1_000);
     const received = assigned(await device.takeRemaining());
     const all = [...early, ...late].map(({ task_id }) => task_id);

@@ -70,7 +70,7 @@ const stop = { type: "stop_awaiting" };
 const leave = { type: "leave" };
 
 /**
- * A row: the states before, the event, the state after (`same`: unchanged), the effects in order.
+ * A row has the states before, the event, the state after (`same`: unchanged) and the effects in order.
  */
 type Row = [
   title: string,
@@ -360,7 +360,7 @@ const rows: Row[] = [
 ];
 
 describe("sessions", () => {
-  test("a session waits 5 s for a token at first", () => {
+  test("a new session waits 5 s for a token", () => {
     expect(createSession(AGENT_ID)).toEqual({
       state: states.unauthenticated,
       effects: [{ type: "await_expiry", ms: 5_000 }],
@@ -384,7 +384,7 @@ describe("sessions", () => {
     });
   });
 
-  test("a session leaves as often as it joined, and closes once, for any order of events", () => {
+  test("a session leaves as often as it joined, and closes once, whatever the order of events", () => {
     const all = [...events.values()];
     for (let seed = 1; seed <= 500; seed++) {
       let { state } = createSession(AGENT_ID);
@@ -415,6 +415,9 @@ test.each<[StateName, isSent: boolean, expected: boolean]>([
   ["ready", false, true],
   ["ready", true, true],
   ["closed", false, false],
-])("A task in the state %s, sent before: %s, may be sent: %s", (name, isSent, expected) => {
-  expect(canSendTask(states[name], isSent)).toBe(expected);
-});
+])(
+  "a session in the state %s, to which the task was sent before: %s, may be sent the task: %s",
+  (name, isSent, expected) => {
+    expect(canSendTask(states[name], isSent)).toBe(expected);
+  },
+);

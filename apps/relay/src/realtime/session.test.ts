@@ -98,7 +98,7 @@ describe("HO18 sign-in by the first message", () => {
 });
 
 describe("HO18 ends of tokens", () => {
-  test("a token that ends closes its socket with 4401 at that moment", async () => {
+  test("the end of a token closes its socket with 4401 at that moment", async () => {
     const own = await t.createAgent();
     const device = await t.connectDevice(own);
     await t.advance(299_999);
@@ -109,7 +109,7 @@ describe("HO18 ends of tokens", () => {
     expect(await isOnline(own)).toBe(false);
   });
 
-  test("a token that ends does not close its socket when a fresh one arrived before, and `ready` is sent once", async () => {
+  test("the end of a token does not close a socket that got a fresh one, and `ready` is sent only once", async () => {
     const own = await t.createAgent();
     const device = await t.connectDevice(own);
     for (let i = 0; i < 3; i++) {
@@ -155,7 +155,7 @@ describe("a key that is rotated", () => {
     await t.connectDevice(renewed);
   });
 
-  test("a message that the old key's device sends after the close does not count", async () => {
+  test("a message that a device under the old key sends after the close has no effect", async () => {
     const [boss, own] = [await t.createAgent(), await createSeller(t, 0)];
     const device = await t.connectDevice(own);
     const task = await submitAcceptedTask(t, boss, own);
@@ -170,7 +170,7 @@ describe("a key that is rotated", () => {
   });
 });
 
-test("a frozen relay reports that to its devices with the reason, and their sockets stay open", async () => {
+test("a frozen relay reports the freeze and its reason to its devices, and their sockets stay open", async () => {
   await t.close();
   t = await serveTestRelay({ AGENT_TASK_TTL_MS: "60000" });
   const [boss, own] = [await t.createAgent(), await t.createAgent()];
@@ -184,7 +184,7 @@ test("a frozen relay reports that to its devices with the reason, and their sock
   device.send({ type: "claim", task_id });
   expect(await device.next("error")).toMatchObject(refusal);
   const receipt = { ...createReceipt(own, task) };
-  // The task's clock is frozen with the relay.
+  // The lifetime of the task is frozen together with the relay.
   await t.clock.advance(60_000);
   device.send({ type: "result", task_id, receipt });
   expect(await device.next("result_refused")).toMatchObject(refusal);
@@ -246,7 +246,7 @@ describe("IN1 messages outside the contract", () => {
 });
 
 describe("HO10 the limits of a socket", () => {
-  test("the 101st message within 10 s is refused, the 121st closes the socket with 4429", async () => {
+  test("the 101st message within 10 s is refused, and the 121st closes the socket with 4429", async () => {
     await t.close();
     t = await serveTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
     const own = await t.createAgent();
@@ -274,7 +274,7 @@ describe("HO10 the limits of a socket", () => {
     expect(await device.next("pong")).toEqual({ type: "pong" });
   });
 
-  test("a frame of 1 MiB is read, one byte more closes the socket with 1009", async () => {
+  test("a frame of 1 MiB is read, and one byte more closes the socket with 1009", async () => {
     const own = await t.createAgent();
     const device = await t.connectDevice(own);
     device.send("x".repeat(limits.socketFrameBytes));
@@ -311,9 +311,9 @@ describe("HO10 the limits of a socket", () => {
   });
 });
 
-test("HO17 a socket that ends in any way leaves nothing behind: its agent is offline and no timer waits", async () => {
+test("HO17 a socket that ends in any way leaves no timer behind, and its agent is offline", async () => {
   const own = await t.createAgent();
-  // The first rounds of the jobs set their timers when they have ended.
+  // The first rounds of the jobs set their timers only after they have ended.
   await settleEventLoop();
   const before = t.clock.pending().length;
   const ends: ((device: Awaited<ReturnType<ServedRelay["connectDevice"]>>) => void)[] = [

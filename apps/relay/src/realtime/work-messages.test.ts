@@ -28,12 +28,11 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 /**
- * Connects a second worker of the same agent: the operator's socket belongs to no device of the
- * agent.
+ * Connects a second worker of the same agent: the operator's socket belongs to no device.
  */
 const secondDevice = () => t.connectDevice(worker, OPERATOR_TOKEN);
 
-/** Lets the worker's device announce a capability and lose its connection. */
+/** Lets the worker's device announce a capability and then lose its connection. */
 async function announceAndLeave(): Promise<void> {
   const device = await t.connectDevice(worker);
   device.send({ type: "capabilities", capabilities: ["summarise"] });
@@ -93,7 +92,7 @@ describe("a task that is submitted while devices are connected", () => {
     }
   });
 
-  test("B7: a task with required capabilities goes to all devices when none of the agent announced any", async () => {
+  test("B7: a task with required capabilities goes to all devices of an agent if none of them announced any", async () => {
     const [first, second] = [await t.connectDevice(worker), await secondDevice()];
     const another = await t.connectDevice(boss);
     another.send({ type: "capabilities", capabilities: ["summarise"] });
@@ -113,7 +112,7 @@ describe("a task that is submitted while devices are connected", () => {
       required_capabilities: ["summarise"],
     });
     expect(await silent.takeRemaining()).toEqual([]);
-    // The announcement of a device counts from its reconnection on, before it sends a message.
+    // The earlier announcement of a device counts from its reconnection on, before it sends a message.
     const again = await t.connectDevice(worker);
     expect((await again.next("task_assigned")).task.task_id).toBe(task.task_id);
     expect(await again.takeRemaining()).toEqual([]);
@@ -135,11 +134,11 @@ describe("a task that is submitted while devices are connected", () => {
       (await again.next("task_assigned")).task.task_id,
       (await again.next("task_assigned")).task.task_id,
     ];
-    // Tasks of one millisecond have no order.
+    // Tasks that were submitted in one millisecond are in no order.
     expect(received.toSorted()).toEqual([required.task_id, free.task_id].toSorted());
   });
 
-  test("B7: a task comes once to a device that repeats its earlier announcement at once", async () => {
+  test("B7: a task is sent once to a device that repeats its earlier announcement immediately", async () => {
     await announceAndLeave();
     const tasks = [
       await submitAcceptedTask(t, boss, worker, { required_capabilities: ["summarise"] }),
@@ -170,7 +169,7 @@ describe("a task that is submitted while devices are connected", () => {
 });
 
 describe("claims", () => {
-  test("a claim is confirmed with its lease of 60 s, and the task reads claimed", async () => {
+  test("a claim is confirmed with its lease of 60 s, and the task is shown as claimed", async () => {
     const device = await t.connectDevice(worker);
     const task = await offered(device);
     const waiting = t.as(boss, "GET", `${task.path}?wait=60`);
@@ -184,7 +183,7 @@ describe("claims", () => {
     expect((await waiting).body).toMatchObject({ task: { status: "claimed" } });
   });
 
-  test("a claim is won by one of several devices, and the others are refused", async () => {
+  test("a claim of several devices is granted to one of them and refused to the others", async () => {
     const devices = [await t.connectDevice(worker), await secondDevice(), await secondDevice()];
     const task = await submitAcceptedTask(t, boss, worker);
     for (const device of devices) await device.next("task_assigned");
@@ -275,7 +274,7 @@ describe("progress", () => {
 });
 
 describe("results over the socket", () => {
-  test("a result over the socket is accepted, settles and ends the task; the same result gets the same answer", async () => {
+  test("a result over the socket settles and ends its task, and gets the same answer when it is sent again", async () => {
     const device = await t.connectDevice(worker);
     const task = await offered(device);
     await claimed(device, task);
@@ -361,7 +360,7 @@ describe("results over the socket", () => {
     expect(await device.next("result_refused")).toMatchObject({ code: "task.not_found" });
   });
 
-  test("RC3 of two different results at once one wins entirely", async () => {
+  test("RC3 exactly one of two different concurrent results takes effect, and it does so entirely", async () => {
     const [first, second] = [await t.connectDevice(worker), await secondDevice()];
     const task = await offered(first);
     await second.next("task_assigned");
@@ -402,7 +401,7 @@ describe("tasks that end without their executor", () => {
   });
 });
 
-test("each task ends once and the books balance, for any messages of devices and submitter", async () => {
+test("each task ends once and the books balance, whatever messages devices and the submitter send", async () => {
   await t.deposit(boss, 1_000);
   const devices = [await t.connectDevice(worker), await secondDevice(), await secondDevice()];
   const tasks = await Promise.all(
