@@ -49,7 +49,7 @@ describe("B11: allocation of plans", () => {
     expect(await t.getBalance(boss)).toBe(0);
   });
 
-  test("B11: a plan allocates an agent without a capability at the price of a task without one", async () => {
+  test("B11: a plan allocates an agent for a step without a capability at the price of a task without one", async () => {
     const steps = [{ agent_id: bob.agentId }, { agent_id: boss.agentId }];
     expect(await allocationOf(steps)).toEqual([
       { step_id: "s0", agent_id: bob.agentId, amount: 0.5 },
@@ -57,7 +57,7 @@ describe("B11: allocation of plans", () => {
     ]);
   });
 
-  test("B11: a plan allocates nothing when the total is a micro-unit above the budget", async () => {
+  test("B11: a plan allocates nothing if its total is a micro-unit above the budget", async () => {
     const steps = [{ capability: "draw" }, { capability: "write" }];
     expect(await allocationOf(steps, { max_budget: 2.499999 })).toEqual([]);
     expect((await put(steps, { max_budget: 2.5 })).body["allocation"]).toHaveLength(2);
@@ -74,7 +74,7 @@ describe("B11: allocation of plans", () => {
     expect(await allocationOf([{ capability: "write" }, step()])).toEqual([]);
   });
 
-  test("B11: a plan allocates the best agent that a step can pay, never the planner itself", async () => {
+  test("B11: a plan allocates the best agent that the budget of a step covers, but never the planner itself", async () => {
     await putListing(t, boss, { draw: 0 });
     const dear = await createSeller(t, { draw: 9 });
     const steps = [
@@ -96,7 +96,7 @@ describe("B11: allocation of plans", () => {
     expect(await allocationOf([step], { max_budget: 10 })).toEqual([]);
   });
 
-  test("B11: a plan allocates nothing when a step names a revoked agent, which gets no task either", async () => {
+  test("B11: a plan allocates nothing when a step names a revoked agent, which cannot get tasks either", async () => {
     const step = { agent_id: ann.agentId };
     expect(await allocationOf([step])).toHaveLength(1);
     const revoked = await t.as(ann, "POST", `/api/v1/agents/${ann.agentId}/revoke`, {});
@@ -135,7 +135,7 @@ describe("B11: allocation of plans", () => {
     await network.close();
   });
 
-  test("B11, B1: a plan allocates an agent of another relay at its price there, and nothing that it does not list", async () => {
+  test("B11, B1: a plan allocates an agent of another relay at its price there, and only for what it lists", async () => {
     const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
     const [a, b] = network.sites as [TestSite, TestSite];
     const [planner, worker] = [await a.createAgent(), await b.createWorker(3)];

@@ -50,7 +50,7 @@ const step = (step_id: string, status: string, times: Record<string, number> = {
 describe("plans", () => {
   const plan = { plan_id: "p", goal_id: "g", title: "a plan" };
 
-  test("a plan is stored in its last version under its id, with the time of its first", async () => {
+  test("a plan is stored under its id in its last version, with the time of the first one", async () => {
     const first = await post("plans", plan);
     const created_at = t.clock.now();
     expect(first).toMatchObject({ status: 201, body: { ...plan, status: "active", steps: [] } });
@@ -105,7 +105,7 @@ describe("events", () => {
   });
   const clocks = ({ body }: Reply) => (body["events"] as AgentEvent[]).map(({ clock }) => clock);
 
-  test("an event is appended with the next count of its agent's clock, alone or with others", async () => {
+  test("an event is appended with the next number of its agent's clock, alone or with others", async () => {
     expect(clocks(await post("events", event("a", 9)))).toEqual([1]);
     expect(clocks(await post("events", { events: [event("b", 3), event("c")] }))).toEqual([2, 3]);
     expect(clocks(await post("events", event("a"), await t.createAgent()))).toEqual([1]);
@@ -125,7 +125,7 @@ describe("events", () => {
     expect(await pages("events", "events")).toHaveLength(2);
   });
 
-  test("an event keeps its place when many are appended at once", async () => {
+  test("an event keeps its position when many are appended at once", async () => {
     const ids = Array.from({ length: 20 }, (_, i) => `e${i}`);
     await Promise.all(ids.map((id) => post("events", event(id))));
     const log = await pages<AgentEvent>("events", "events");
@@ -169,7 +169,7 @@ describe("conversations", () => {
     });
   });
 
-  test("a conversation accepts no message twice, and replaces none", async () => {
+  test("a conversation does not accept a message twice, and does not replace one", async () => {
     await post(messages, message("a", 1));
     expect(await post(messages, message("a", 1))).toMatchObject({ status: 201 });
     const both = { messages: [message("b", 1), { ...message("a", 1), content: "other" }] };
@@ -177,7 +177,7 @@ describe("conversations", () => {
     expect(await pages(messages, "messages")).toHaveLength(1);
   });
 
-  test("a conversation gets a new title under its id, and keeps members that are not given", async () => {
+  test("a conversation can be given a new title under its id, and keeps the members that are not named", async () => {
     const again = await post("conversations", { conversation_id: "c", title: "another" });
     expect(again).toMatchObject({ status: 200, body: { title: "another", started_at: 1 } });
   });
@@ -253,7 +253,7 @@ describe("the records of a goal", () => {
     expect(ledger.delegation_receipts).toMatchObject([{ task_id: task.task_id }]);
   });
 
-  test("the records of a goal reveal nothing of another agent's goal of the same name", async () => {
+  test("the records of a goal reveal nothing about another agent's goal of the same name", async () => {
     const other = await t.createAgent();
     await post("plans", { plan_id: "p", goal_id: "g", title: "a plan" }, other);
     await post("events", { type: "plan_completed", timestamp: 1, goal_id: "g" }, other);
@@ -261,7 +261,7 @@ describe("the records of a goal", () => {
   });
 });
 
-test("goals are those of ledgers, plans and tasks, each once, by id", async () => {
+test("the list of goals has each goal of ledgers, plans and tasks once, ordered by id", async () => {
   const boss = await createBuyer(t, 10);
   const task = await submitAcceptedTask(t, boss, agent);
   await storeLedger(t, agent, createLedger(agent, task.task_id));
@@ -276,7 +276,7 @@ test("goals are those of ledgers, plans and tasks, each once, by id", async () =
   ]);
 });
 
-test("a state shows the relay's current records of an agent", async () => {
+test("the state of an agent shows the relay's current records of it", async () => {
   const boss = await createBuyer(t, 10);
   await submitAcceptedTask(t, boss, agent);
   await storeLedger(t, agent, createLedger(agent, "g"));
