@@ -5,7 +5,7 @@ import { KeptRoutes } from "./kept-routes.ts";
 const graph = new Graph();
 const create = () => new Routes(graph, "a");
 
-test("the routes from the 16 agents that asked last are kept", () => {
+test("the routes from the last 16 agents that asked for them are kept", () => {
   const kept = new KeptRoutes();
   const routes = kept.get("a", 10, create);
   for (let asker = 1; asker < 16; asker += 1) kept.get(`asker ${asker}`, 10, create);

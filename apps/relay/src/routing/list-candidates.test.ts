@@ -65,7 +65,7 @@ describe("the market", () => {
     expect(scores).toEqual(scores.toSorted((a, b) => b - a));
   });
 
-  test("the market orders equals by their id", async () => {
+  test("the market orders agents with equal scores by their id", async () => {
     const workers = [await createSeller(t, 1), await createSeller(t, 1), await createSeller(t, 1)];
     expect(ids(await candidates())).toEqual(workers.map(({ agentId }) => agentId).toSorted());
   });

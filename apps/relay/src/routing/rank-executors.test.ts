@@ -43,7 +43,7 @@ async function commend(worker: TestAgent, times = 1): Promise<void> {
 const drive = (exploration_drive: number) => ({ exploration_drive });
 
 describe("scored routing", () => {
-  test("scored routing chooses the best agent with all the capabilities, and records why", async () => {
+  test("scored routing chooses the best agent with all the capabilities, and records the reasons", async () => {
     const [plain, known] = [await createSeller(t, 1), await createSeller(t, 1)];
     await createSeller(t, { translate: 0 });
     await commend(known);
@@ -74,7 +74,7 @@ describe("scored routing", () => {
     expect(answer).toMatchObject({ status: 201, body: { routing_choice: null } });
   });
 
-  test("scored routing never chooses an agent above max_budget, however many of these rank higher", async () => {
+  test("scored routing never chooses an agent above max_budget, however many such agents rank higher", async () => {
     for (let i = 0; i < 10; i++) await commend(await createSeller(t, 5), 1);
     const cheap = [await createSeller(t, 2), await createSeller(t, 2)];
     const answer = await submitTask(t, boss, target, {
@@ -90,7 +90,7 @@ describe("scored routing", () => {
     expect(await chosen({ max_budget: 1.999999 })).toBe(null);
   });
 
-  test("scored routing always chooses the same agent without exploration, and each of them at times with it", async () => {
+  test("scored routing without exploration always chooses the same agent, and with it also each of the others", async () => {
     const sellers = [await createSeller(t, 1), await createSeller(t, 2), await createSeller(t, 3)];
     const tries = async (body: object) => {
       const seen = new Set<string | null>();
@@ -136,7 +136,7 @@ describe("RT2 scored routing never chooses", () => {
     },
   );
 
-  test("any agent but the excluded ones is eligible for the operator without a payer", async () => {
+  test("any agent except the excluded ones is eligible for a task of the operator without a payer", async () => {
     const [free, other] = [await createSeller(t, 0), await createSeller(t, 0)];
     const submitted = await t.asOperator("POST", `/agent/${target.agentId}/task`, {
       prompt: "work",
@@ -171,7 +171,7 @@ describe("A12: max_budget", () => {
     });
   });
 
-  test("A12: max_budget finds the executors that it covers, however many above it rank higher", async () => {
+  test("A12: max_budget finds the executors that it covers, however many dearer ones rank higher", async () => {
     const sellers = [await createSeller(t, 3), await createSeller(t, 2), await createSeller(t, 1)];
     for (let i = 0; i < 10; i += 1) await commend(await createSeller(t, 9));
     const executorsOf = async (body: object) => {

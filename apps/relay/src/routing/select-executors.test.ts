@@ -57,7 +57,7 @@ describe("B1: a priced agent works only for capabilities that it lists", () => {
     await expectRefused(() => submitTask(t, boss, worker, wanted), noCandidate);
   });
 
-  test("B1: one capability that is not listed among listed ones is enough to refuse", async () => {
+  test("B1: a submission is refused even if only one of several capabilities is not listed", async () => {
     const worker = await createSeller(t, 2);
     const wanted = { required_capabilities: ["summarise", "made up"] };
     await expectRefused(() => submitTask(t, boss, worker, wanted), noCandidate);
@@ -72,7 +72,7 @@ describe("B1: a priced agent works only for capabilities that it lists", () => {
     expect(elsewhere.body).toMatchObject({ routing_choice: null, estimated_cost: 0 });
   });
 
-  test("B1: the answer without money or payer is 422 as well, not 402", async () => {
+  test("B1: a refused submission without money or payer is answered with 422 as well, not with 402", async () => {
     const worker = await createSeller(t, 2);
     const body = { prompt: "work", required_capabilities: ["made up"] };
     const poor = await submitTask(t, await t.createAgent(), worker, body);
@@ -90,7 +90,7 @@ describe("B1: a priced agent works only for capabilities that it lists", () => {
     await expectRefused(() => submitTask(t, boss, boss, wanted), noCandidate);
   });
 
-  test("B1: a target that does not list gives way to a candidate that does", async () => {
+  test("B1: a target that does not list the capability is replaced by a candidate that does", async () => {
     const [worker, other] = [await t.createWorker(2), await createSeller(t, { translate: 1 })];
     await register(worker, ["summarise", "translate"]);
     const answer = await submitTask(t, boss, worker, { required_capabilities: ["translate"] });
@@ -154,14 +154,14 @@ describe("B5: an excluded agent gets no task", () => {
     },
   );
 
-  test("B5: an excluded target that is free or unknown is refused as well", async () => {
+  test("B5: an excluded target is refused even if it is free or unknown", async () => {
     for (const target of [await t.createAgent(), t.createUnknownAgent()]) {
       const wanted = { exclude_agents: [target.agentId] };
       await expectRefused(() => submitTask(t, boss, target, wanted), noCandidate);
     }
   });
 
-  test("B5: an excluded target gives way to another candidate, and is not tried after it", async () => {
+  test("B5: an excluded target is replaced by another candidate, and is not tried after it", async () => {
     const [worker, other] = [await createSeller(t, 0), await createSeller(t, 0)];
     const answer = await submitTask(t, boss, worker, {
       required_capabilities: ["summarise"],
@@ -173,7 +173,7 @@ describe("B5: an excluded agent gets no task", () => {
     });
   });
 
-  test("B5: excluding another agent leaves the target its task", async () => {
+  test("B5: the target still gets its task if another agent is excluded", async () => {
     const [worker, other] = [await createSeller(t, 2), await t.createAgent()];
     const answer = await submitTask(t, boss, worker, { exclude_agents: [other.agentId] });
     expect(answer.status).toBe(201);
@@ -193,13 +193,13 @@ describe("B6: an agent that the payer blocked gets no task", () => {
     },
   );
 
-  test("B6: the answer without money is 403 as well, not 402", async () => {
+  test("B6: a refused submission without money is answered with 403 as well, not with 402", async () => {
     const worker = await createSeller(t, 20);
     await block(worker);
     await expectRefused(() => submitTask(t, boss, worker), targetBlocked);
   });
 
-  test("B6: a blocked target gives way to another candidate", async () => {
+  test("B6: a blocked target is replaced by another candidate", async () => {
     const [worker, other] = [await createSeller(t, 2), await createSeller(t, 2)];
     await block(worker);
     const answer = await submitTask(t, boss, worker, { required_capabilities: ["summarise"] });

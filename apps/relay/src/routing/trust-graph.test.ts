@@ -44,7 +44,7 @@ test("every stored record is an edge, however many pages there are", async () =>
   expect(new Set(edges.map(({ from, to }) => `${from} ${to}`)).size).toBe(count);
 });
 
-test("an edge goes from delegator to executor and carries the level's score alone", async () => {
+test("an edge leads from delegator to executor and has only the score of the level", async () => {
   await storage.transaction((tx) => saveTrustRecord(tx, record("payer", "worker", 4)));
   const { graph } = await loadTrustGraph(storage.read);
   expect(graph.edges()).toEqual([
@@ -52,7 +52,7 @@ test("an edge goes from delegator to executor and carries the level's score alon
   ]);
 });
 
-test("a changed record replaces the one before", async () => {
+test("a changed record replaces the earlier one", async () => {
   const trustGraph = await loadTrustGraph(storage.read);
   for (const level of [1, 2, 3]) trustGraph.update(record("payer", "worker", level));
   expect(trustGraph.graph.edges()).toMatchObject([{ trust: 0.6 }]);
@@ -111,7 +111,7 @@ const change = fc.record({
   isRemoved: fc.boolean(),
 });
 
-test("a graph that was asked before gives the routes that a new search finds", async () => {
+test("a graph that keeps routes returns the same ones as a new search", async () => {
   const trustGraph = await loadTrustGraph(storage.read);
   const read = (routes: Routes) => agents.map((id) => routes.get(id));
   fc.assert(

@@ -25,7 +25,7 @@ import { loadTrustGraph } from "../trust-graph.ts";
 import { createKeptCandidates } from "./kept-candidates.ts";
 
 const capabilities = ["summarise", "paint"] as const;
-/** Nothing listens on this port. */
+/** A port on which nothing listens. */
 const DEAD_ENDPOINT = "http://127.0.0.1:1/mcp";
 
 const seller = fc.nat(3);
@@ -120,7 +120,7 @@ async function apply({ t, sellers, buyers, devices, revoked }: World, step: Chan
   }
 }
 
-/** Compares what each asker sees with what the rows say. Work in the background may change both. */
+/** Compares what each reader sees with what the rows state. Work in the background may change both. */
 async function expectMarketFromRows(
   { t, buyers, devices }: World,
   stored: StoredRows,
@@ -173,14 +173,14 @@ async function expectSubmissionFromRows(
     expect(answer.body["routing_choice"] ?? null).toEqual(choice);
     const path = `/agent/${buyer!.agentId}/task/${answer.body["task_id"] as string}`;
     const routing = await t.as(buyer!, "GET", `${path}/routing`);
-    // The record of a choice names all candidates; without one the task was refused, or waits for its target.
+    // The record of a choice names all candidates; without one, the task was refused or waits for its target.
     const expected = choice === null ? undefined : candidates;
     expect(routing.body["candidates"]).toEqual(expected);
     await t.as(buyer!, "POST", `${path}/cancel`);
   });
 }
 
-/** A heartbeat after a long silence brings an agent back. */
+/** A heartbeat after a long silence makes an agent available again. */
 const returnAfterSilence: Change[] = [
   { kind: "register", seller: 0, names: ["paint"] },
   { kind: "wait", minutes: 7 },
@@ -232,7 +232,7 @@ const openCrowdedRelay = () =>
       insert into agent_capabilities (capability, agent_id) select 'x', agent_id from listings;`,
   );
 
-test("G2: a market query and a submission among 10,000 agents parse no rows and let others work", async () => {
+test("G2: a market query and a submission among 10,000 agents parse no rows and do not block other work", async () => {
   const relay = await openCrowdedRelay();
   const { t, agent } = relay;
   const requests = {
@@ -258,7 +258,7 @@ test("G2: a market query and a submission among 10,000 agents parse no rows and 
   await relay.close();
 });
 
-test("G3: a decision among 10,000 candidates keeps the best, the counts and a hash of all", async () => {
+test("G3: a decision among 10,000 candidates stores the best ones, the counts and a hash of all", async () => {
   const relay = await openCrowdedRelay();
   const { t, agent } = relay;
   const answer = await submitTask(t, agent, agent, { required_capabilities: ["x"] });
@@ -313,7 +313,7 @@ test("G2: each table from which candidates are computed publishes its changes", 
   await storage.close();
 });
 
-test("G2: a submission is charged the price of the row when another process has changed it", async () => {
+test("G2: a submission is charged the price that is stored, even if another process has just changed it", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relay-price-"));
   const AGENT_DB_PATH = join(folder, "relay.db");
   const t = await startTestRelay({ AGENT_DB_PATH });
@@ -331,7 +331,7 @@ test("G2: a submission is charged the price of the row when another process has 
   rmSync(folder, { recursive: true });
 });
 
-test("G2: a read that fails loses no change of an agent", async () => {
+test("G2: a failed read loses no change of an agent", async () => {
   const opened = await openMigrated({ migrations });
   if (!opened.ok) throw new Error(opened.code);
   const { storage } = opened;

@@ -50,7 +50,7 @@ function collect(
   return list;
 }
 
-test("the digests of a list are those of its candidates, after agents joined, changed or left", () => {
+test("the digests of a list match its candidates after agents joined, changed or left", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(change, look), { maxLength: 30 }), (steps) => {
       const kept = new KeptCapability("x", new Graph());
@@ -80,7 +80,7 @@ test.each([
   expect(list.digests).toHaveLength(example.digests);
 });
 
-test("an agent that loses the capability is no candidate any more", () => {
+test("an agent that loses the capability is no longer a candidate", () => {
   const kept = new KeptCapability("x", new Graph());
   kept.update("a", facts("a", 1));
   expect(kept.size).toBe(1);
@@ -88,7 +88,7 @@ test("an agent that loses the capability is no candidate any more", () => {
   expect(kept.size).toBe(0);
 });
 
-test("the digests of neighbours form one piece", () => {
+test("the digests of neighbours are stored as one piece", () => {
   const kept = new KeptCapability("x", new Graph());
   for (const id of ["a", "b", "c", "d", "e"]) kept.update(id, facts(id, 1));
   const everyone = { online: [], excluded: [], known: [], refused: [] };
@@ -101,7 +101,7 @@ test.each([1, 8_191, 8_192, 8_193, 20_000])("%i digests are hashed as one text",
   const joined = Buffer.alloc(DIGEST_BYTES * count, "relay");
   const digests = new DigestList();
   for (let place = 0; place < count; place += 1) {
-    // The second half comes one by one.
+    // The second half is added one by one.
     const start = DIGEST_BYTES * place;
     if (place < count / 2) digests.add(joined, start);
     else digests.add(joined.subarray(start, start + DIGEST_BYTES));
