@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(endRelays);
 
-/** Opens a session as a client that asked for this host; fetch would set the header itself. */
+/** Opens a session as a client that requested this host; fetch would set the header itself. */
 async function openAs(host: string): Promise<number | undefined> {
   const sent = request(`${url}/api/v1/console/session`, {
     method: "POST",
@@ -27,14 +27,14 @@ async function openAs(host: string): Promise<number | undefined> {
 }
 
 test.each(["127.0.0.1:3000", "localhost", "LOCALHOST:80", "[::1]:3000"])(
-  "OP3: a console session opens over plain http on the machine itself, asked for %s",
+  "OP3: a console session opens over plain http on the relay's own machine for the host %s",
   async (host) => {
     expect(await openAs(host)).toBe(201);
   },
 );
 
 test.each(["relay.example", "127.0.0.1.evil.example", "localhost.evil.example:3000", "10.0.0.1"])(
-  "OP3: a proxy on the machine opens no session over plain http for a client that asked for %s",
+  "OP3: a proxy on the relay's machine opens no session over plain http for the host %s",
   async (host) => {
     expect(await openAs(host)).toBe(403);
   },

@@ -37,7 +37,7 @@ async function openEvents(token: string): Promise<() => Promise<string>> {
   return () => text;
 }
 
-describe("walking over all operations", () => {
+describe("all operations", () => {
   /** Calls every operation, and lists those that were refused with a code. */
   async function listRefused(code: string, token?: string): Promise<string[]> {
     const refused: string[] = [];
@@ -57,14 +57,14 @@ describe("walking over all operations", () => {
   const readsToken = (row: Operation) => needsToken(row) || row.readsCaller === true;
   const needsToken = ({ auth }: Operation) => auth === "bearer" || auth === "master";
 
-  test("OP1: a view session calls exactly the operations that only read", async () => {
+  test("OP1: a view session may call exactly the operations that only read", async () => {
     const { token } = await openConsole(t, "view");
     const expected = listBy((row) => readsToken(row) && getOperatorLevel(row) !== "view");
     expect(await listRefused("session.level", token)).toEqual(expected);
     expect(expected.length).toBeGreaterThan(40);
   });
 
-  test("OP1: an operate session is refused exactly what no session may do", async () => {
+  test("OP1: an operate session is refused exactly the operations that no session may call", async () => {
     const { token } = await openConsole(t);
     const expected = listBy((row) => readsToken(row) && getOperatorLevel(row) === "never");
     expect(await listRefused("session.level", token)).toEqual(expected);
@@ -73,19 +73,19 @@ describe("walking over all operations", () => {
     );
   });
 
-  test("OP1: an agent's token calls no operation of the operator", async () => {
+  test("OP1: an agent's token may not call an operation of the operator", async () => {
     const token = await t.token(await t.createAgent());
     const expected = listBy(({ auth }) => auth === "master");
     expect(await listRefused("auth.master_only", token)).toEqual(expected);
   });
 
-  test("OP1: without a token only public operations answer", async () => {
+  test("OP1: only public operations may be called without a token", async () => {
     expect(await listRefused("auth.missing")).toEqual(listBy(needsToken));
   });
 });
 
 describe("a code", () => {
-  test("OP2: a code opens one session, and another code another one", async () => {
+  test("OP2: a code opens only one session, and another code opens another one", async () => {
     const { body } = await createCode(t);
     const { code } = body;
     const replies = await Promise.all([openSession(t, { code }), openSession(t, { code })]);
@@ -105,7 +105,7 @@ describe("a code", () => {
     expect(await openSession(t, { code: body["code"] })).toMatchObject({ status: 403 });
   });
 
-  test("OP2: neither a code nor a cookie stands in the database, an answer or a log again", async () => {
+  test("OP2: neither a code nor a cookie is ever found in the database, a later answer or a log", async () => {
     const { body } = await createCode(t);
     const code = body["code"] as string;
     const { cookie, token } = toConsole(await openSession(t, { code }));
@@ -129,12 +129,12 @@ describe("a code", () => {
     );
   });
 
-  test("the console needs https, unless it is opened on the machine itself", async () => {
+  test("the console needs https, unless it is opened on the relay's own machine", async () => {
     const plain = await startTestRelay();
     const { body } = await createCode(plain);
     const refused = await openSession(plain, { code: body["code"] });
     expect(refused).toMatchObject({ status: 403, body: { code: "session.https_required" } });
-    // A browser that has https by a proxy must be told what is missing.
+    // A browser that uses https through a proxy must be told what is missing.
     expect(refused.body["message"]).toContain("AGENT_BASE_URL");
     await plain.close();
   });
@@ -152,7 +152,7 @@ describe("a session", () => {
     { "sec-fetch-site": "same-site", "x-agent-console": "1" },
     { "sec-fetch-site": "same-origin" },
     { "x-agent-console": "1" },
-  ])("OP3: a request of another page renews and ends nothing: %j", async (headers) => {
+  ])("OP3: a request from another page neither renews nor ends a session: %j", async (headers) => {
     const { cookie, token } = await openConsole(t);
     for (const reply of [
       await renewSession(t, cookie, headers as Record<string, string>),
@@ -163,7 +163,7 @@ describe("a session", () => {
     expect(await overview(token)).toMatchObject({ status: 200 });
   });
 
-  test("OP4: a session's bearer is dead at once after it was closed or revoked", async () => {
+  test("OP4: a session's bearer is invalid as soon as the session was closed or revoked", async () => {
     const [closed, revoked] = [await openConsole(t), await openConsole(t)];
     expect(await closeSession(t, closed.cookie)).toMatchObject({ status: 200 });
     await t.asOperator("DELETE", `/api/v1/admin/console-sessions/${revoked.sessionId}`);
@@ -184,7 +184,7 @@ describe("a session", () => {
     expect(await read()).toContain("event: session.opened");
   });
 
-  test("OP4: a bearer lasts five minutes, and the cookie brings the next one", async () => {
+  test("OP4: a bearer lasts five minutes, and the next one is issued for the cookie", async () => {
     const { token, cookie } = await openConsole(t, "view");
     await t.clock.advance(limits.tokenLifetimeMs);
     expect(await overview(token)).toMatchObject({ body: { code: "auth.expired_token" } });
@@ -192,7 +192,7 @@ describe("a session", () => {
     expect(await overview(body["token"] as string)).toMatchObject({ status: 200 });
   });
 
-  test("OP4: a page that was idle for an hour, or open for eight, must be opened again", async () => {
+  test("OP4: a session ends after an hour without use, or eight hours after it was opened", async () => {
     const [idle, busy] = [await openConsole(t, "view"), await openConsole(t, "view")];
     for (let spent = 0; spent < limits.sessionMs; spent += limits.sessionIdleMs / 2) {
       await t.clock.advance(limits.sessionIdleMs / 2);
@@ -202,7 +202,7 @@ describe("a session", () => {
     expect(await renewSession(t, idle.cookie)).toMatchObject({ body: { code: "session.ended" } });
   });
 
-  test("OP5: a session acts for ten minutes after its code, and only reads from then on", async () => {
+  test("OP5: a session may act for ten minutes after its code, and only read from then on", async () => {
     const { token, cookie } = await openConsole(t);
     expect(await freeze(token)).toMatchObject({ status: 200 });
     await t.clock.advance(limits.sessionOperateMs - 60_000);
@@ -218,7 +218,7 @@ describe("a session", () => {
     expect(await overview(body["token"] as string)).toMatchObject({ status: 200 });
   });
 
-  test("OP5: a code of level view never leads to a session that acts", async () => {
+  test("OP5: a code of the level view never leads to a session that may act", async () => {
     const { token, cookie } = await openConsole(t, "view");
     const renewed = (await renewSession(t, cookie)).body["token"] as string;
     for (const each of [token, renewed]) {
@@ -236,7 +236,7 @@ describe("a session", () => {
     });
   });
 
-  test("OP6: a session ends with the master token that it goes back to", async () => {
+  test("OP6: a session ends with the master token from which its code was issued", async () => {
     const { token, cookie } = await openConsoleByToken(t);
     const { body } = await createCode(t);
     t.relay.operatorTokens.replace(["another-master-token-0123456789"]);
@@ -249,7 +249,7 @@ describe("a session", () => {
     expect(await overview(token)).toMatchObject({ status: 200 });
   });
 
-  test("D11: a stream of events ends with the master token that its session goes back to", async () => {
+  test("D11: a stream of events ends with the master token from which the code of its session was issued", async () => {
     const kept = "another-master-token-0123456789";
     t.relay.operatorTokens.replace([OPERATOR_TOKEN, kept]);
     const ofRemoved = await openConsoleByToken(t);
@@ -268,7 +268,7 @@ describe("a session", () => {
     expect(await ofKeptEvents()).toContain("event: key.bound");
   });
 
-  test("OP7: a bearer that the relay did not sign is none", async () => {
+  test("OP7: a bearer that the relay did not sign is refused", async () => {
     const { token } = await openConsole(t);
     const agent = await t.createAgent();
     const [header = "", claims = "", signature = ""] = token.split(".");
