@@ -19,7 +19,7 @@ test.each([
   expect(choosePoolSize(cores)).toBe(threads);
 });
 
-/** Counts the threads of a process that are of the pool. */
+/** Counts the threads of a process that belong to the pool. */
 function countPoolThreads(pid: number): number {
   const tasks = `/proc/${pid}/task`;
   return readdirSync(tasks).filter((id) =>
@@ -29,13 +29,17 @@ function countPoolThreads(pid: number): number {
 
 describe.runIf(process.platform === "linux")("the pool of a started relay", () => {
   test.each([
-    ["has the chosen size", {}, choosePoolSize(availableParallelism())],
-    ["has the size that its operator gives", { UV_THREADPOOL_SIZE: "7" }, 7],
+    ["the pool of a started relay has the chosen size", {}, choosePoolSize(availableParallelism())],
+    [
+      "the pool of a started relay has the size that its operator sets",
+      { UV_THREADPOOL_SIZE: "7" },
+      7,
+    ],
   ])("%s", async (_, env, threads) => {
     const relay = startRelay({ ...minimalEnv, ...env });
     const baseUrl = await relay.baseUrl;
     const { payer, did } = await createLoadAgents(baseUrl);
-    // The pool is created as a whole, for the first signature.
+    // The whole pool is created at the first signature.
     const token = await createToken(payer, did, { now: Date.now, randomBytes });
     const path = `/api/v1/agents/${payer.agentId}/balance`;
     expect((await requestJson(`${baseUrl}${path}`, token)).status).toBe(200);

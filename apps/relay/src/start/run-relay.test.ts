@@ -5,7 +5,7 @@ import { createLog } from "../observability/log.ts";
 import { minimalEnv } from "../../test/processes/relay-process.ts";
 import { runRelay } from "./run-relay.ts";
 
-test("a relay that is ready ends a signal with a drain, also while it still starts", async () => {
+test("a relay that is ready answers a signal with a drain, even before its start has returned", async () => {
   const port = await findFreePort();
   const read = readConfig({ ...minimalEnv, PORT: String(port) });
   if (!read.ok) throw new Error(read.faults.map(({ message }) => message).join("; "));
