@@ -17,7 +17,7 @@ const migrations = [
   },
 ];
 
-/** Eight hands write, and print each id once it is acknowledged; two more are refused all the time. */
+/** Eight writers print each id once it is acknowledged; two more writers are always refused. */
 const program = `
   import { openStorage } from ${JSON.stringify(new URL("open-storage.ts", import.meta.url))};
   import { compile, param, sql } from ${JSON.stringify(new URL("queries/compiled-query.ts", import.meta.url))};
@@ -76,7 +76,7 @@ function startWriter() {
   return { process: started, lines: createInterface({ input: started.stdout }) };
 }
 
-test("every acknowledged row and no refused one is kept after kill -9, and the lock is free", async () => {
+test("every acknowledged row and no refused one is stored after kill -9, and the lock is free", async () => {
   const writer = startWriter();
   const acknowledged: number[] = [];
   for await (const line of writer.lines) {

@@ -94,7 +94,7 @@ describe.runIf(onlyOn("sqlite"))("a database that is opened", () => {
     await next.storage.close();
   });
 
-  test("only the owner can read and write the files of a database, also restored ones", async () => {
+  test("only the owner can read and write the files of a database, even restored ones", async () => {
     await filled();
     chmodSync(path, 0o644);
     const storage = await opened();
@@ -119,7 +119,7 @@ describe.runIf(onlyOn("sqlite"))("a database that is opened", () => {
       import { createDatabase } from ${JSON.stringify(new URL("database/create-database.ts", import.meta.url))};
       createDatabase(${JSON.stringify(path)}, []);`;
     const node = [process.execPath, "--conditions=agent-source", "--input-type=module", "-e"];
-    // The disk is a file of at most one block: what is beyond is not written, and is no signal.
+    // The disk is a file of at most one block: the rest is not written, and causes no signal.
     const limited = 'trap "" XFSZ; ulimit -f 1; exec "$@"';
     const made = run("/bin/sh", ["-c", limited, "sh", ...node, program]);
     await expect(made).rejects.toThrow("EFBIG");
@@ -154,7 +154,7 @@ describe.runIf(onlyOn("sqlite"))("a database that is opened", () => {
 });
 
 describe.runIf(onlyOn("sqlite"))("a second relay", () => {
-  test("openStorage refuses a second relay, also through links, while the first one runs", async () => {
+  test("openStorage refuses a second relay while the first one runs, even if it opens the file through links", async () => {
     const link = join(directory, "link.db");
     const first = await opened();
     symlinkSync(path, link);
@@ -168,7 +168,7 @@ describe.runIf(onlyOn("sqlite"))("a second relay", () => {
 
 const page = 4096;
 
-/** Each takes a whole database of 500 notes and spoils it. */
+/** Each damages a whole database of 500 notes. */
 const spoiled: [name: string, code: string, spoil: () => void][] = [
   ["is empty", "database.damaged", () => truncateSync(path, 0)],
   ["was cut short", "database.damaged", () => truncateSync(path, 5 * page + 100)],
@@ -210,7 +210,7 @@ describe.runIf(onlyOn("sqlite"))("a file that is not a whole database of this sc
       expect(refused).toMatchObject({ ok: false, code });
       expect(refused).toHaveProperty("detail", expect.stringContaining(path));
       expect(readFileSync(path)).toEqual(before);
-      // Nothing holds the files after a refusal.
+      // The files are not locked after a refusal.
       expect(await open()).toMatchObject({ ok: false, code });
     },
   );
@@ -227,7 +227,7 @@ describe.runIf(onlyOn("sqlite"))("a file that is not a whole database of this sc
   test.each([
     ["a directory", () => (mkdirSync(path), path), "database.foreign"],
     [
-      "in a folder that is not there",
+      "in a folder that does not exist",
       () => join(directory, "none", "relay.db"),
       "database.unusable",
     ],
@@ -271,7 +271,7 @@ describe.runIf(onlyOn("sqlite"))("inspection", () => {
     });
   });
 
-  test("a full inspection finds a page of noise in a table that no start needs", async () => {
+  test("a full inspection finds a page of random bytes in a table that no start reads", async () => {
     await filled();
     overwrite(6 * page, page);
     expect(inspectDatabase({ path, migrations })).toMatchObject({ ok: true });
@@ -282,7 +282,7 @@ describe.runIf(onlyOn("sqlite"))("inspection", () => {
   });
 });
 
-test.runIf(onlyOn("sqlite"))("the application id is that of the relay", async () => {
+test.runIf(onlyOn("sqlite"))("the application id of the file is that of the relay", async () => {
   await filled();
   expect(readFileSync(path).readInt32BE(68)).toBe(APPLICATION_ID);
 });

@@ -37,7 +37,7 @@ const kinds = engine === "postgres" ? ["postgres"] : ["memory", "file"];
 let directory: string;
 let storage: Storage;
 
-/** Opens a new database in memory or in a file, or on the server of the run. */
+/** Opens a new database in memory, in a file, or on the server of the test run. */
 async function openKind(kind: string): Promise<Storage> {
   if (kind !== "postgres")
     return open(kind === "memory" ? ":memory:" : join(directory, "relay.db"));
@@ -140,7 +140,7 @@ describe.each(kinds)("transactions, %s", (kind) => {
     expect(await storage.read.get(find, { id: 1 })).toEqual({ text: "one" });
   });
 
-  test("the rest of a transaction that catches a failed statement is committed", async () => {
+  test("a transaction that catches a failed statement still commits its other statements", async () => {
     await write(1);
     const taken = await storage.transaction(async (tx) => {
       await tx.run(insert, { id: 2, text: "" });
@@ -150,7 +150,7 @@ describe.each(kinds)("transactions, %s", (kind) => {
     expect(await stored()).toEqual([1, 2]);
   });
 
-  test("a transaction that awaits anything but its tx is rejected, and its neighbours are committed", async () => {
+  test("a transaction that awaits anything except its tx is rejected, and its neighbours are committed", async () => {
     let late: Promise<unknown> | undefined;
     const slow = storage.transaction(async (tx) => {
       await tx.run(insert, { id: 1, text: "" });
@@ -275,7 +275,7 @@ describe.runIf(onlyOn("sqlite"))("a database file", () => {
     expect(together * 10).toBeLessThan(alone);
   });
 
-  test("the storage waits for a short lock of another program and reports a long one as unavailable", async () => {
+  test("the storage waits for a short lock of another program, and is unavailable after a long one", async () => {
     const outside = new Sqlite(join(directory, "relay.db"));
     outside.exec("BEGIN IMMEDIATE");
     const waiting = write(1);
@@ -292,7 +292,7 @@ describe.runIf(onlyOn("sqlite"))("a database file", () => {
     expect(await stored()).toEqual([1, 3]);
   });
 
-  describe("when the disk is full, for which SQLite may roll everything back by itself", () => {
+  describe("on a full disk, when SQLite may roll everything back by itself", () => {
     const tooLong = "x".repeat(1_000_000);
 
     beforeEach(async () => {

@@ -23,7 +23,7 @@ import { createTaskRow } from "../../test/stored/task-row.ts";
 const NOW = 1_700_000_000_000;
 const AGENTS = ["a", "b", "c"] as const;
 
-/** A part of a transaction, with what it answers. */
+/** A part of a transaction, with its result. */
 type Step = (tx: Tx) => Promise<unknown>;
 
 /** The end of a transaction after its steps. */
@@ -244,7 +244,7 @@ async function runAll(jobs: readonly Job[], isolation: Isolation, isAtOnce: bool
   const ends: unknown[] = [];
   const start = async (each: Job, at: number) => {
     const [end] = await Promise.allSettled([storage.transaction((tx) => run(each, tx), isolation)]);
-    // One that is refused at its end need not have noticed that a key was taken.
+    // A transaction that is refused at its end need not have noticed that a key was taken.
     ends[at] = end.status === "fulfilled" && end.value.ok ? end.value : "not accepted";
   };
   if (isAtOnce) await Promise.all(jobs.map(start));
@@ -258,7 +258,7 @@ async function runAll(jobs: readonly Job[], isolation: Isolation, isAtOnce: bool
 const RUNS = Number(process.env["AGENT_TEST_TOGETHER"] ?? 40);
 
 test(
-  "what is decided together is what would be decided one by one",
+  "transactions that are decided together have the same results as one by one",
   { timeout: 3_600_000 },
   async () => {
     await fc.assert(
@@ -274,7 +274,7 @@ test(
 
 const foreign = compile()(sql<{ one: number }>`select 1 as one`);
 
-test("a transaction with another statement sees and keeps what those before it have written", async () => {
+test("a transaction with another kind of statement sees and keeps what earlier ones have written", async () => {
   const storage = await prepare();
   const add = (tx: Tx) => recordRelayEvent(tx, { at: NOW, type: "task.submitted" }, {});
   const seen = await Promise.all([

@@ -23,7 +23,7 @@ let path = filled;
 let count = 0;
 beforeAll(async () => {
   if (!onlyOn("sqlite")) return;
-  // The first start creates what each start writes once, such as the key.
+  // The first start creates what is written only once, such as the key.
   await stop(start());
   fillDatabase(filled);
 });
@@ -97,7 +97,7 @@ describe.runIf(onlyOn("sqlite"))("the check of the database's file", () => {
     db.close();
   });
 
-  test("G1: a relay with a whole file shows when the check passed and stays writable", async () => {
+  test("G1: a relay with an undamaged file shows when the check passed and stays writable", async () => {
     const relay = start();
     const url = await relay.baseUrl;
     await vi.waitFor(
@@ -148,13 +148,13 @@ describe.runIf(onlyOn("sqlite"))("the check of the database's file", () => {
     expect(check.isDamaged()).toBe(false);
   });
 
-  test("G1: a file that cannot be read whole is no damage", async () => {
+  test("G1: a file that cannot be read completely is not reported as damaged", async () => {
     const check = createFileCheck(join(folder, "none", "relay.db"));
     expect(await check.run(() => {})).toMatchObject({ ok: false, code: "database.unusable" });
     expect(check.isDamaged()).toBe(false);
   });
 
-  test("G1: a close during the check waits for the end of the checking process", async () => {
+  test("G1: a relay that is closed during the check waits for the end of the checking process", async () => {
     const opened = await openStorage({ path, migrations });
     if (!opened.ok) throw new Error(opened.detail);
     const verdict = opened.fileCheck!.run(() => {});

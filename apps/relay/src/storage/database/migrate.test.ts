@@ -58,7 +58,7 @@ describe.runIf(onlyOn("sqlite"))("migrate", () => {
   test.each([
     ["fails half-way", "CREATE TABLE half (a INTEGER) STRICT; SELECT nonsense", "nonsense"],
     ["breaks a reference", "INSERT INTO notes VALUES (1, 'nobody')", "broken references"],
-  ])("the schema stops before a step that %s", (_, sql, message) => {
+  ])("a migration stops before a step that %s", (_, sql, message) => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations);
     const before = schemaOf(db);

@@ -6,7 +6,7 @@ import { votes } from "./033-votes.ts";
 import { migrations } from "./index.ts";
 
 test.runIf(onlyOn("sqlite"))(
-  "D3: pending calls with votes of the first form are voted on again and ended ones stay",
+  "D3: pending calls with votes of the first form must be voted on again, and decided ones do not change",
   () => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations.slice(0, migrations.indexOf(votes)));

@@ -6,7 +6,7 @@ import { agentKeySources } from "./035-agent-key-sources.ts";
 import { migrations } from "./index.ts";
 
 test.runIf(onlyOn("sqlite"))(
-  "A4: remote keys of an older database keep their peer where a task still names it",
+  "A4: remote keys of an older database keep their peer if a task still names it",
   () => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations.slice(0, migrations.indexOf(agentKeySources)));

@@ -6,7 +6,7 @@ import { votesWaiting } from "./054-votes-waiting.ts";
 import { migrations } from "./index.ts";
 
 test.runIf(onlyOn("sqlite"))(
-  "the votes of calls that were decided without them wait no longer after an upgrade",
+  "an upgrade no longer lets votes wait whose call was decided without them",
   () => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations.slice(0, migrations.indexOf(votesWaiting)));

@@ -6,7 +6,7 @@ import { webhooksDue } from "./058-webhooks-due.ts";
 import { migrations } from "./index.ts";
 
 test.runIf(onlyOn("sqlite"))(
-  "webhooks with messages that wait are due at their earliest one after an upgrade",
+  "an upgrade makes webhooks with waiting messages due at the time of the earliest one",
   () => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations.slice(0, migrations.indexOf(webhooksDue)));

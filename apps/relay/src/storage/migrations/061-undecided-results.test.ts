@@ -27,27 +27,30 @@ const tasks = states.flatMap((state) =>
   ),
 );
 
-test.runIf(onlyOn("sqlite"))("FE26: results of peers are undecided as before an upgrade", () => {
-  const db = new Sqlite(":memory:");
-  migrate(db, migrations.slice(0, migrations.indexOf(undecidedResults)));
-  const add = db.prepare(
-    "INSERT INTO federation_inbound (task_id, relay_id, version, body, ended_at) VALUES (?, 'peer', 1, ?, ?)",
-  );
-  for (const [at, task] of tasks.entries()) {
-    add.run(`task-${at}`, JSON.stringify(task), isInboundClosed(task) ? 1 : null);
-  }
-  migrate(db, migrations);
-  const read = db.prepare<[string], { undecided: number | null }>(
-    "SELECT undecided FROM federation_inbound WHERE task_id = ?",
-  );
-  const found = tasks.map((_, at) => read.get(`task-${at}`)?.undecided ?? 0);
-  expect(found).toEqual(tasks.map((task) => getUndecidedAmount(task)));
-  expect(new Set(found)).toEqual(new Set([0, 7]));
-  db.close();
-});
+test.runIf(onlyOn("sqlite"))(
+  "FE26: results of peers that were undecided before an upgrade are undecided after it",
+  () => {
+    const db = new Sqlite(":memory:");
+    migrate(db, migrations.slice(0, migrations.indexOf(undecidedResults)));
+    const add = db.prepare(
+      "INSERT INTO federation_inbound (task_id, relay_id, version, body, ended_at) VALUES (?, 'peer', 1, ?, ?)",
+    );
+    for (const [at, task] of tasks.entries()) {
+      add.run(`task-${at}`, JSON.stringify(task), isInboundClosed(task) ? 1 : null);
+    }
+    migrate(db, migrations);
+    const read = db.prepare<[string], { undecided: number | null }>(
+      "SELECT undecided FROM federation_inbound WHERE task_id = ?",
+    );
+    const found = tasks.map((_, at) => read.get(`task-${at}`)?.undecided ?? 0);
+    expect(found).toEqual(tasks.map((task) => getUndecidedAmount(task)));
+    expect(new Set(found)).toEqual(new Set([0, 7]));
+    db.close();
+  },
+);
 
 test.runIf(onlyOn("sqlite"))(
-  "FE26: the exposure to a peer is read from the indexes on its two sums",
+  "FE26: the exposure to a peer is read from the indexes for its two sums",
   () => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations);

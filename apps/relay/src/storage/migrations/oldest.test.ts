@@ -18,10 +18,13 @@ const named = known.flatMap(({ id, oldest }, at) =>
 );
 
 describe("a database on which an older program may run", () => {
-  test.each(named)("with $id it has all that a program of $oldest demands", ({ oldest, at }) => {
-    const path = join(folder, "relay.db");
-    createDatabase(path, migrations.slice(0, at + 1));
-    const ofProgram = migrations.slice(0, known.findIndex(({ id }) => id === oldest) + 1);
-    expect(inspectDatabase({ path, migrations: ofProgram })).toMatchObject({ ok: true });
-  });
+  test.each(named)(
+    "a database after the step $id has all that a program of version $oldest requires",
+    ({ oldest, at }) => {
+      const path = join(folder, "relay.db");
+      createDatabase(path, migrations.slice(0, at + 1));
+      const ofProgram = migrations.slice(0, known.findIndex(({ id }) => id === oldest) + 1);
+      expect(inspectDatabase({ path, migrations: ofProgram })).toMatchObject({ ok: true });
+    },
+  );
 });

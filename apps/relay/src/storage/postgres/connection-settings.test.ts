@@ -8,11 +8,11 @@ import { systemRuntime } from "../../../test/processes/system-runtime.ts";
 import { migrations } from "../migrations/index.ts";
 import { openStorage } from "../open-storage.ts";
 
-/** A timer of this kind asks the other end of an idle connection for a sign of life. */
+/** A timer of this kind probes the other end of an idle connection. */
 const KEEPALIVE = "02";
 const TICKS_PER_SECOND = 100;
 
-/** The longest time without a sign of life. */
+/** The longest time without an answer to a probe. */
 const KEEPALIVE_SECONDS = 10;
 
 /** Lists the local port of each connection of this machine that has such a timer, with its seconds. */
@@ -30,7 +30,7 @@ function listKeepalives(): { readonly ports: string; readonly seconds: number }[
 }
 
 test.runIf(onlyOn("postgres"))(
-  "either end of the connection with the locks soon sees that the other machine is gone",
+  "either end of the connection that holds the locks soon notices that the other machine is gone",
   async () => {
     const url = await openDatabaseOf(randomUUID());
     const opened = await openStorage({ url, migrations, poolSize: 2, shared: systemRuntime });
@@ -43,7 +43,7 @@ test.runIf(onlyOn("postgres"))(
     expect(holders).toHaveLength(1);
     const [port, server] = [String(holders[0]?.["client_port"]), new URL(url).port];
     for (const ports of [`${port} to ${server}`, `${server} to ${port}`]) {
-      // While bytes are on their way, a connection has another timer.
+      // A connection has another timer while bytes are on their way.
       await expect
         .poll(() => listKeepalives().find((each) => each.ports === ports)?.seconds)
         .toSatisfy((seconds) => Number(seconds) <= KEEPALIVE_SECONDS);

@@ -106,26 +106,29 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     ["found no row to change", 1, (tx) => tx.run(change, { id: 9, text: "" })],
     ["changed a row", 2, (tx) => tx.run(change, { id: 1, text: "refused" })],
     ["wrote before its last part", 2, (tx) => tx.run(addThenChange, { id: 3, none: 9 })],
-  ])("a refusal after a statement that %s lets others run %i times", async (_, times, work) => {
-    const storage = await open();
-    await storage.transaction((tx) => tx.run(insert, { id: 1, text: "first" }));
-    let runs = 0;
-    const other = storage.transaction((tx) => {
-      runs += 1;
-      return tx.run(insert, { id: 2, text: "second" });
-    });
-    const refused = storage.transaction(async (tx) => {
-      await work(tx);
-      return { ok: false };
-    });
-    expect([await other, await refused, runs]).toEqual([1, { ok: false }, times]);
-    expect(await storage.read.all(list, {})).toEqual([
-      { id: 1, text: "first" },
-      { id: 2, text: "second" },
-    ]);
-  });
+  ])(
+    "a refusal after a statement that %s makes the other transactions run %i times",
+    async (_, times, work) => {
+      const storage = await open();
+      await storage.transaction((tx) => tx.run(insert, { id: 1, text: "first" }));
+      let runs = 0;
+      const other = storage.transaction((tx) => {
+        runs += 1;
+        return tx.run(insert, { id: 2, text: "second" });
+      });
+      const refused = storage.transaction(async (tx) => {
+        await work(tx);
+        return { ok: false };
+      });
+      expect([await other, await refused, runs]).toEqual([1, { ok: false }, times]);
+      expect(await storage.read.all(list, {})).toEqual([
+        { id: 1, text: "first" },
+        { id: 2, text: "second" },
+      ]);
+    },
+  );
 
-  test("a refusal of one that cannot be decided in memory lets no other run again", async () => {
+  test("a refused transaction that cannot be decided in memory does not make others run again", async () => {
     const storage = await open();
     await storage.transaction((tx) => tx.run(insert, { id: 1, text: "first" }));
     let runs = 0;
@@ -141,7 +144,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     expect(await storage.read.all(list, {})).toEqual([{ id: 5, text: "first" }]);
   });
 
-  test("the storage plans a statement of transactions once, and not again for its values", async () => {
+  test("the storage plans a statement of transactions once, and not again for other values", async () => {
     const storage = await open();
     for (const id of [1, 2, 3]) {
       await storage.transaction((tx) => tx.run(insert, { id, text: "" }));
@@ -161,7 +164,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     expect(await countNotes()).toBe(1);
   });
 
-  test("the storage publishes a changed agent after its commit, also when it is unknown whether it was committed", async () => {
+  test("the storage publishes a changed agent after its commit, even if the outcome of the commit is unknown", async () => {
     const storage = await open(proxy.toUrl(url), migrations);
     const published: unknown[] = [];
     const offered = "SELECT agent_id FROM agent_capabilities ORDER BY agent_id";
@@ -234,7 +237,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
         runs += 1;
         const { text } = (await tx.get(find, { id: 1 })) ?? { text: "" };
         if (runs === 1) {
-          // Another relay would do this; the test's own wait is no statement of the transaction.
+          // Another program would do this; the test's own wait is not a statement of the transaction.
           const beside = runStatement(url, "UPDATE notes SET text = '10' WHERE id = 1");
           let isDone = false;
           void beside.then(() => (isDone = true));
@@ -317,7 +320,7 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     );
   });
 
-  test("the storage throws for a number that a number of the program cannot hold", async () => {
+  test("the storage throws for a number that JavaScript cannot represent exactly", async () => {
     const storage = await open();
     const id = Number.MAX_SAFE_INTEGER;
     await storage.transaction((tx) => tx.run(insert, { id, text: "" }));

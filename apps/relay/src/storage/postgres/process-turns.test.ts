@@ -43,7 +43,7 @@ describe.runIf(onlyOn("postgres"))("transactions of two processes at the same ro
   }
 
   test.each<Isolation>(["serializable", "locked"])(
-    "transactions take turns if they are %s, so that none runs twice or loses an update",
+    "transactions that are %s take turns, so that none runs twice or loses an update",
     async (isolation) => {
       let runs = 0;
       const count = (storage: Storage) =>

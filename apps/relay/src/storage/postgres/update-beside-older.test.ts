@@ -102,7 +102,7 @@ describe.runIf(onlyOn("postgres"))(
       },
     );
 
-    test("H30: a process that reconnects while a step that excludes it is applied writes nothing any more", async () => {
+    test("H30: a process that reconnects during a step that excludes its version no longer writes anything", async () => {
       const old = await open([counters]);
       await runStatement(url, "CREATE SEQUENCE attempts");
       await endConnections();
@@ -115,7 +115,7 @@ describe.runIf(onlyOn("postgres"))(
       expect(await readCounter()).toBe(1);
     });
 
-    test("a process that reconnects while a step that it may ignore is applied goes on", async () => {
+    test("a process that reconnects during a step that its version may ignore continues", async () => {
       const old = await open([counters]);
       await runStatement(url, "CREATE SEQUENCE attempts");
       await endConnections();

@@ -36,7 +36,7 @@ describe("prepared queries", () => {
     expect(take.postgres.values({ account: "a", amount: 7 })).toEqual([7, "a", 7]);
   });
 
-  test("a prepared query words a fragment for each dialect and binds the parameters that it names there", () => {
+  test("a prepared query may have a different fragment for each dialect, and binds the parameters named in it", () => {
     const larger = compile<{ a: number; b: number; c: string }>()(
       sql<{ larger: number }>`select ${either({
         sqlite: sql<number>`max(${param("a")}, ${param("b")})`,
@@ -99,7 +99,7 @@ describe("prepared queries", () => {
     expect(fastest(() => rebound.all(values))).toBeLessThan(3 * fastest(() => bound.all()));
   });
 
-  test("a prepared query takes a parameter for each column that is named", () => {
+  test("a prepared query has a parameter for each column that is named", () => {
     const rename = compile<{ pairing_id: string; code: string }>()(
       queryBuilder.updateTable("pairings").set(params("pairing_id", "code")),
     );
@@ -137,7 +137,7 @@ function fastest(run: () => unknown): number {
   return best;
 }
 
-/** Only compiled: each line that must not compile says so. */
+/** This is only compiled; each line that must not compile is marked. */
 async function typeChecks(read: Reader, tx: Tx) {
   expectTypeOf(await read.get(taskById, { task_id: "t" })).toEqualTypeOf<
     ManagedTaskRow | undefined

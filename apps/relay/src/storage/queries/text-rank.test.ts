@@ -26,7 +26,7 @@ describe("B10: a search text ranks fields", () => {
     ["éa", ["ÉA"], 1],
     ["limerick", ["writes Limericks"], 1],
     ["a", [], 0],
-  ])("the text %j ranks %j by %i", (text, fields, rank) => {
+  ])("the search text %j ranks the fields %j with %i", (text, fields, rank) => {
     expect(rankText(parseSearchWords(text), ...fields)).toBe(rank);
   });
 });

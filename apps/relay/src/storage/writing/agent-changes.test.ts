@@ -32,7 +32,7 @@ test.each([
     sql<never>`update agents set public_key = ${param("key")} where agent_id = ${one} and registered = 1`,
     "agent_id",
   ],
-])("the agent is a parameter of %s", (_, builder, expected) => {
+])("the changed agent is found in the parameters of %s", (_, builder, expected) => {
   expect(findAgentParameter(compile()(builder as never))).toBe(expected);
 });
 
@@ -52,14 +52,14 @@ test.each([
     "a deletion by another column",
     sql<never>`delete from listings where agent_id in (select agent_id from agents where public_key = ${param("key")})`,
   ],
-])("the agents are not named by %s", (_, builder) => {
+])("the changed agents cannot be found in the parameters of %s", (_, builder) => {
   expect(findAgentParameter(compile()(builder as never))).toBeNull();
 });
 
 test.each([
   ["a read", queryBuilder.selectFrom("agents").selectAll().where("agent_id", "=", one)],
   ["a write to another table", queryBuilder.deleteFrom("devices").where("agent_id", "=", one)],
-])("no agent's place is changed by %s", (_, builder) => {
+])("no agent counts as changed after %s", (_, builder) => {
   expect(findAgentParameter(compile()(builder as never))).toBeUndefined();
 });
 

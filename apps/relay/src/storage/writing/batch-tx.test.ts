@@ -97,7 +97,7 @@ describe.runIf(onlyOn("sqlite")).each(["memory", "file"])("decided in memory, %s
   const storedMarks = async () => (await storage.read.all(listMarks, {})).map(({ id }) => id);
   const coinsOfA = async (tx: Tx) => (await tx.get(find, { name: "a" }))?.coins;
 
-  test("a job sees what those before it have changed, and all columns are written", async () => {
+  test("a job sees what earlier jobs have changed, and all columns are written", async () => {
     const ends = await runBatch(
       (tx) => tx.run(setCoins, { name: "a", coins: 5 }),
       coinsOfA,
@@ -108,7 +108,7 @@ describe.runIf(onlyOn("sqlite")).each(["memory", "file"])("decided in memory, %s
     expect(await storedPurses()).toEqual([["a", 5, 7]]);
   });
 
-  test("a job that is refused or throws leaves nothing to those after it", async () => {
+  test("a job that is refused or throws leaves no change that later jobs can see", async () => {
     const ends = await runBatch(
       async (tx) => {
         await tx.run(setCoins, { name: "a", coins: 5 });
@@ -141,7 +141,7 @@ describe.runIf(onlyOn("sqlite")).each(["memory", "file"])("decided in memory, %s
     ]);
   });
 
-  test("a read of a changed table, and any statement without a form, sees the changes", async () => {
+  test("a read of a changed table sees the changes, and so does any statement that memory cannot run", async () => {
     const ends = await runBatch(
       (tx) => tx.run(setCoins, { name: "a", coins: 5 }),
       (tx) => tx.get(sum, {}),
@@ -182,7 +182,7 @@ describe.runIf(onlyOn("sqlite")).each(["memory", "file"])("decided in memory, %s
     expect(await runBatch((tx) => tx.get(sum, {}))).toEqual([{ coins: 5 }]);
   });
 
-  test("a row is found that was added without its key", async () => {
+  test("a row that was added without its key is found", async () => {
     const ends = await runBatch(
       (tx) => tx.get(findMark, { id: 1 }),
       (tx) => tx.run(mark, { id: 1, text: "new" }),
@@ -199,17 +199,20 @@ describe.runIf(onlyOn("sqlite")).each(["memory", "file"])("decided in memory, %s
       "PRIMARYKEY",
     ],
     ["a missing value", (tx: Tx) => tx.run(setNotes, { name: "a", notes: null }), "NOTNULL"],
-  ])("%s, which only the database finds, fails its own job alone", async (_, fault, code) => {
-    const ends = await runBatch(
-      (tx) => tx.run(mark, { id: 1, text: "first" }),
-      fault,
-      (tx) => tx.run(setCoins, { name: "a", coins: 5 }),
-    );
-    expect(ends).toEqual([1, `SQLITE_CONSTRAINT_${code}`, 1]);
-    expect([await storedPurses(), await storedMarks()]).toEqual([[["a", 5, 1]], [1]]);
-  });
+  ])(
+    "a write with %s, which only the database detects, fails its own job alone",
+    async (_, fault, code) => {
+      const ends = await runBatch(
+        (tx) => tx.run(mark, { id: 1, text: "first" }),
+        fault,
+        (tx) => tx.run(setCoins, { name: "a", coins: 5 }),
+      );
+      expect(ends).toEqual([1, `SQLITE_CONSTRAINT_${code}`, 1]);
+      expect([await storedPurses(), await storedMarks()]).toEqual([[["a", 5, 1]], [1]]);
+    },
+  );
 
-  test("a job that needs another statement and is refused lets no other job run again", async () => {
+  test("a refused job with a statement that memory cannot run does not make other jobs run again", async () => {
     let runs = 0;
     const ends = await runBatch(
       (tx) => {

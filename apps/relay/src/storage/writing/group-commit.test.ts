@@ -55,7 +55,7 @@ describe.runIf(onlyOn("sqlite"))(
     let outside: Database;
     let group: GroupCommit;
     let read: Reader;
-    /** Happens right before the second run begins. */
+    /** This happens right before the second run begins. */
     let meanwhile: () => void;
     let runs: number;
 
@@ -134,10 +134,10 @@ describe.runIf(onlyOn("sqlite"))(
     });
 
     test.each<[string, (tx: Tx, name: string) => Promise<unknown>]>([
-      ["one that changes rows", (tx, name) => tx.run(add, { name, amount: 1 })],
-      ["one that returns a row", (tx, name) => tx.get(addAndShow, { name, amount: 1 })],
-      ["one that returns rows", (tx, name) => tx.all(addAndShow, { name, amount: 1 })],
-    ])("a refusal after %s is rolled back only if there was such a row", async (_, change) => {
+      ["a statement that changes rows", (tx, name) => tx.run(add, { name, amount: 1 })],
+      ["a statement that returns a row", (tx, name) => tx.get(addAndShow, { name, amount: 1 })],
+      ["a statement that returns rows", (tx, name) => tx.all(addAndShow, { name, amount: 1 })],
+    ])("a refused job with %s is rolled back only if it had changed a row", async (_, change) => {
       const refuse = (name: string) =>
         group.transaction(async (tx) => {
           await change(tx, name);
@@ -168,7 +168,7 @@ describe.runIf(onlyOn("sqlite"))(
       expect(await stored()).toEqual([0, 5]);
     });
 
-    test("reads run and see neither rolled back nor later rows", async () => {
+    test("reads still run, and see neither rows that were rolled back nor later ones", async () => {
       const seen: Promise<number[]>[] = [];
       const watched = group.transaction(async (tx) => {
         await tx.run(insert, { id: 1, text: "" });
@@ -214,7 +214,7 @@ describe.each(kindsOfStorage)("a mixed batch, %s:", (kind) => {
     await removeStored(path);
   });
 
-  /** Moves 1 from purse to purse, notes it under an id of its own, and ends in a way of its own. */
+  /** Moves 1 from purse to purse, notes it under its own id, and ends in its own way. */
   const move = (id: number, look: () => void, end: (tx: Tx) => unknown) =>
     storage.transaction(async (tx) => {
       await tx.run(add, { name: "left", amount: -1 });
@@ -258,7 +258,7 @@ describe.each(kindsOfStorage)("a mixed batch, %s:", (kind) => {
     });
     const failed = jobs.map(({ one }) => ["thrown", "astray", "clashing"].includes(one));
     expect(settled.map(({ status }) => status === "rejected")).toEqual(failed);
-    // No read finds a purse that is half moved.
+    // No read sees half of a move.
     const seen = (await Promise.all(looks)).map((both) => [both?.left ?? 0, both?.right ?? 0]);
     expect(seen.filter(([left = 0, right = 0]) => left + right !== 1000)).toEqual([]);
     // Reads of SQLite come between two transactions, in their order; those of Postgres on many connections.
@@ -266,7 +266,7 @@ describe.each(kindsOfStorage)("a mixed batch, %s:", (kind) => {
     expect(seen).toEqual(seen.toSorted(([, one = 0], [, other = 0]) => one - other));
   }
 
-  test("a mixed batch applies each committed job once, others never, and no read sees a part", async () => {
+  test("a mixed batch applies each committed job once and all others never, and no read sees part of a job", async () => {
     await storage.transaction((tx) => tx.run(insert, { id: 0, text: "taken" }));
     const kinds = fc.constantFrom<Kind>(
       "kept",
