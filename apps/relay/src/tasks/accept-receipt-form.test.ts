@@ -113,7 +113,7 @@ describe("the signature", () => {
     ["the identity", (r) => r.fill(0).set([1])],
     ["not canonical", (r) => r.fill(0xff)],
     ["no curve point", (r) => r.fill(0).set([2])],
-  ])("RC10 a signature with R that is %s is refused", async (_, spoil) => {
+  ])("RC10 a signature whose R is %s is refused", async (_, spoil) => {
     const spoilt = bytes();
     spoil(spoilt.subarray(0, 32));
     expect(
@@ -121,7 +121,7 @@ describe("the signature", () => {
     ).toMatchObject(badSignature);
   });
 
-  test("RC11 a signature has one spelling: 15 others of the same bytes are refused", async () => {
+  test("RC11 a signature has exactly one spelling: 15 other texts of the same bytes are refused", async () => {
     const { signature } = s.receipt();
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const last = alphabet.indexOf(signature.at(-1)!);
@@ -177,7 +177,7 @@ describe("the times", () => {
     },
   );
 
-  test("RC13 times long ago with a valid span are accepted", async () => {
+  test("RC13 times in the distant past are accepted if their span is valid", async () => {
     expect(await s.balancesAfter(s.receipt({ submitted_at: 1_000, completed_at: 2_000 }))).toEqual(
       paid,
     );
@@ -206,7 +206,7 @@ describe("the hashes", () => {
     expect(await s.balancesAfter(s.receipt({ prompt_hash }))).toEqual(paid);
   });
 
-  test("RC15 the hash of another result is accepted: it belongs to the verdict, not to the relay", async () => {
+  test("RC15 the hash of another result is accepted, because checking it is up to the submitter", async () => {
     expect(await s.balancesAfter(s.receipt({ result_hash: sha256Hex("another result") }))).toEqual(
       paid,
     );
@@ -227,7 +227,7 @@ describe("the content of a receipt", () => {
     expect(await s.expectNoEffect(() => s.postText(raw))).toMatchObject(malformed);
   });
 
-  test("RC21 the last of two members with one name counts", async () => {
+  test("RC21 the last of two members with the same name counts", async () => {
     const honest = JSON.stringify(s.receipt());
     const twice = honest
       .replace("{", '{"status":"completed",')
@@ -248,7 +248,7 @@ describe("the content of a receipt", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  test("RC21 2^53 + 1 is read as every parser of doubles reads it: 2^53", async () => {
+  test("RC21 2^53 + 1 is read as 2^53, as by every parser of doubles", async () => {
     const raw = JSON.stringify(s.signed({ ...s.unsigned(), big: 2 ** 53 }));
     await expectPaidText(raw.replace("9007199254740992", "9007199254740993"));
   });

@@ -38,7 +38,7 @@ afterAll(() => {
   vi.resetModules();
 });
 
-test("an incoming receipt is parsed once and made canonical once", async () => {
+test("an incoming receipt is parsed and made canonical only once", async () => {
   const s = await openReceiptScene();
   try {
     const receipt = s.receipt();

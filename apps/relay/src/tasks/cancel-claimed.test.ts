@@ -159,7 +159,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
   });
 
-  test("B2: a cancel takes effect when the claim's lease expires, because its device has disconnected", async () => {
+  test("B2: a cancel takes effect when the lease expires of a claim whose device has disconnected", async () => {
     const { device, task } = await asked();
     device.socket.terminate();
     await device.closed;
@@ -169,7 +169,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     await expectCancelled(task);
   });
 
-  test("B2: a cancel is shown in polls, and a repeated request reminds the device but does not extend the time", async () => {
+  test("B2: a cancel is shown in polls, and a repeated request reminds the device without extending the time", async () => {
     const { device, task } = await asked();
     const since = t.clock.now();
     await t.advance(40_000);
@@ -184,7 +184,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     await expectCancelled(task);
   });
 
-  test("B2: a cancel can be requested by the submitter only, and agreed to by the holder only", async () => {
+  test("B2: only the submitter can request a cancel, and only the holder of the claim can agree to it", async () => {
     const { task } = await claimant();
     expect(await cancel(task, worker)).toMatchObject({
       status: 403,
@@ -197,7 +197,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     expect(await statusOf(task)).toBe("claimed");
   });
 
-  test("B2: a cancel is requested only of the device that has the claim", async () => {
+  test("B2: a request to cancel is sent only to the device that has the claim", async () => {
     const { device, task } = await claimant();
     const other = await t.connectDevice(worker, OPERATOR_TOKEN);
     expect((await cancel(task)).status).toBe(202);
@@ -205,7 +205,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     expect(await other.takeRemaining()).toEqual([]);
   });
 
-  test("B2: a cancel is agreed to over HTTP, and a polling worker learns of it when it renews", async () => {
+  test("B2: a polling worker learns of a cancel when it renews its claim, and can agree to it over HTTP", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${task.path}/claim`);
     await cancel(task);
@@ -218,7 +218,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     await expectCancelled(task);
   });
 
-  test("B2: a cancel takes effect 60 s after the request, however old the lease of a polling worker is", async () => {
+  test("B2: a cancel takes effect 60 s after the request, whatever the age of a polling worker's lease", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${task.path}/claim`);
     await t.advance(40_000);
@@ -270,7 +270,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     },
   );
 
-  test("B2: many cancels at once with their agreement return the hold once", async () => {
+  test("B2: many concurrent cancels and agreements return the hold once", async () => {
     const { device, task } = await claimant();
     const cancels = Array.from({ length: 10 }, () => cancel(task));
     device.send({ type: "release", task_id: task.task_id });
@@ -313,7 +313,7 @@ describe("B2: the cancel of a task that an endpoint executes", () => {
     },
   );
 
-  test("B2: a cancel leaves the agent the time to deliver its result", async () => {
+  test("B2: a cancel leaves the agent time to deliver its result", async () => {
     const endpoint = await startMcpEndpoint(hangs([]));
     endpoints.push(endpoint);
     await registerEndpoint(t, worker, endpoint.url);
@@ -326,7 +326,7 @@ describe("B2: the cancel of a task that an endpoint executes", () => {
     expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
   });
 
-  test("B2: a cancel of an endpoint's task is agreed to by its agent over HTTP", async () => {
+  test("B2: an agent can agree over HTTP to a cancel of its endpoint's task", async () => {
     const endpoint = await startMcpEndpoint(hangs([]));
     endpoints.push(endpoint);
     await registerEndpoint(t, worker, endpoint.url);

@@ -46,7 +46,7 @@ describe.each(databases)("concurrent requests, %s", (_, env) => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
-  test("RC3 of a completed and a failed receipt one wins entirely", async () => {
+  test("RC3 exactly one of a completed and a failed receipt takes effect, and it does so entirely", async () => {
     t = await startTestRelay(env());
     const [boss, worker] = [await createBuyer(t, 100), await createSeller(t, 2)];
     let paid = 0;
@@ -75,7 +75,7 @@ describe.each(databases)("concurrent requests, %s", (_, env) => {
     }
   });
 
-  test("MN6 500 submissions at price 1 against 60 are exactly 50 x 201 and 450 x 402", async () => {
+  test("MN6 exactly 50 of 500 submissions at price 1 are accepted for a balance of 60, and 450 get 402", async () => {
     t = await startTestRelay(env());
     const [boss, worker] = [await createBuyer(t, 60), await createSeller(t, 1)];
     const request = { token: await t.token(boss), body: { prompt: "work" } };
@@ -89,7 +89,7 @@ describe.each(databases)("concurrent requests, %s", (_, env) => {
     await expectConsistentBooks(t, { deposits: 60, balances: 0, holds: 60 });
   });
 
-  test("one of a receipt and a cancellation wins entirely", async () => {
+  test("exactly one of a receipt and a concurrent cancellation takes effect, and it does so entirely", async () => {
     t = await startTestRelay(env());
     const [boss, worker] = [await createBuyer(t, 100), await createSeller(t, 2)];
     const [bossToken, workerToken] = [await t.token(boss), await t.token(worker)];
@@ -125,7 +125,7 @@ describe.each(databases)("concurrent requests, %s", (_, env) => {
     await expectConsistentBooks(t, { holds: 0, fees: 20 });
   });
 
-  test("submissions beyond the 1,000th are undone, and those in the same batch count once", async () => {
+  test("submissions beyond the 1,000th are undone, and accepted ones in the same batch count once", async () => {
     t = await startTestRelay(env());
     const [boss, worker] = [await createBuyer(t, 600), await createSeller(t, { paid: 1, free: 0 })];
     const token = await t.token(boss);

@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 describe("one paid delegation", () => {
-  test("a paid delegation holds 2.4 of 10 at price 2, then leaves delegator 8, worker 1.9, fee 0.1", async () => {
+  test("a paid delegation at price 2 holds 2.4 of 10, then leaves the delegator 8, the worker 1.9 and a fee of 0.1", async () => {
     const boss = await t.createAgent();
     const worker = await t.createWorker(2);
     await t.deposit(boss, 10);
@@ -23,7 +23,7 @@ describe("one paid delegation", () => {
     const held = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/balance`);
     expect(held.body).toMatchObject({ balance: 7.6, pending_allocations: 2.4, currency: "USD" });
 
-    // The relay has the task while it calls the worker's endpoint, which does not answer.
+    // The task stays pending while the relay calls the worker's endpoint, which does not answer.
     await expect
       .poll(async () => (await t.as(boss, "GET", path)).body)
       .toMatchObject({ task: { prompt: "work", status: "pending" }, receipt: null });

@@ -79,7 +79,7 @@ describe("B13: erasure of texts", () => {
     }
   });
 
-  test("an erasure of texts shows the hashes in their place, and keeps money, status and the receipt's hash", async () => {
+  test("an erasure of texts shows their hashes instead, and keeps money, status and the receipt's hash", async () => {
     const { boss, worker, task, receipt } = await finished();
     const before = await shown(boss, task);
     await t.as(boss, "DELETE", textsOf(task));
@@ -99,7 +99,7 @@ describe("B13: erasure of texts", () => {
     expect(books.body["consistent"]).toBe(true);
   });
 
-  test("an erasure of texts leaves earlier evidence valid, and later evidence says why it is not", async () => {
+  test("an erasure of texts leaves earlier evidence valid, and later evidence states why it is not valid", async () => {
     const { boss, task } = await finished();
     const before = await evidenceOf(task);
     await t.as(boss, "DELETE", textsOf(task));
@@ -138,7 +138,7 @@ describe("B13: erasure of texts", () => {
     expect(await occurrences("PROMPT-")).toBe(0);
   });
 
-  test("an erasure of texts is refused to the executor and to strangers, and for an open task", async () => {
+  test("an erasure of texts is refused for an open task, and to the executor and strangers", async () => {
     const { boss, worker, task } = await finished();
     const open = await submitAcceptedTask(t, boss, worker, { prompt: "still open" });
     const before = [await shown(boss, task), await shown(boss, open)];
@@ -181,7 +181,7 @@ describe("B13: nested receipts", () => {
     expect(verifyArtifact(await evidenceOf(inner))).toMatchObject({ code: "bundle.erased" });
   });
 
-  test("a nested receipt is erased by the operator in the outer one too, without leaving a byte", async () => {
+  test("a nested receipt that the operator erases is erased in the outer one too, and no byte of it remains", async () => {
     const { middle, outer, inner } = await chain();
     await t.as(middle, "DELETE", textsOf(inner));
     const erased = await t.asOperator("DELETE", textsOf(inner));
@@ -221,7 +221,7 @@ describe("B13: the notes of a task", () => {
     await erase();
     expect(await events()).not.toContain("a private note");
     expect(await events()).toContain(sha256Hex("a private note"));
-    // A reader of the file puts the end of an erasure off; a repeated one ends it.
+    // A reader of the file delays the end of an erasure; a repeated erasure completes it.
     await expect
       .poll(async () => {
         await erase();
@@ -247,7 +247,7 @@ describe("B13: the notes of a task", () => {
     return { boss, task };
   }
 
-  test("H5: an erasure leaves no byte of the notes that are rows", async () => {
+  test("H5: an erasure leaves no byte of notes that are stored as rows", async () => {
     const { boss, task } = await noted();
     expect(await t.as(boss, "DELETE", textsOf(task))).toMatchObject({ status: 200 });
     for (const text of ["NOTE-", "nnnn", "-LAST"]) expect(await occurrences(text)).toBe(0);
@@ -255,7 +255,7 @@ describe("B13: the notes of a task", () => {
     expect(text.split(sha256Hex(NOTE))).toHaveLength(6);
   });
 
-  test("H5: the retention leaves no note of a purged task", async () => {
+  test("H5: no note of a purged task remains", async () => {
     const { boss, task } = await noted();
     await t.clock.advance(31 * 86_400_000);
     await t.relay.tick();

@@ -76,7 +76,7 @@ test("the client continues with a new token when its own has ended", async () =>
   expect((await following).map(({ type }) => type)).toEqual(["submitted", "completed"]);
 });
 
-test("the client learns that the task expired, and why it may not follow one", async () => {
+test("the client is told that a task expired, and why it may not follow a task", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   const following = toEnd(follow(task));
   await settleEventLoop();
@@ -90,7 +90,7 @@ test("the client learns that the task expired, and why it may not follow one", a
   await expect(toEnd(follow(another, { bearer }))).rejects.toThrow("task.not_participant");
 });
 
-test("the client neither loses nor repeats an event over a line that is cut 200 times at any byte", async () => {
+test("the client neither loses nor repeats an event over a connection that is cut 200 times at random bytes", async () => {
   const device = await t.connectDevice(worker);
   const task = await submitAcceptedTask(t, boss, worker);
   await device.next("task_assigned");

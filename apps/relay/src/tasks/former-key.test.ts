@@ -49,7 +49,7 @@ async function evidenceOf({ path }: Delegation) {
 const completedAt = (task: Delegation, completed_at: number) =>
   createReceipt(worker, task, { completed_at });
 
-test("G4: a receipt by a former key that was completed after the skew is refused and changes nothing", async () => {
+test("G4: a receipt under a former key that was completed after the allowed skew is refused and changes nothing", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   await t.clock.advance(MINUTE_MS);
   const rotatedAt = t.clock.now();
@@ -70,7 +70,7 @@ test("G4: a receipt by a former key that was completed after the skew is refused
   await expectConsistentBooks(t);
 });
 
-test("G4: an honest late receipt by a former key is paid within the skew, and its evidence is valid", async () => {
+test("G4: an honest late receipt under a former key is paid within the allowed skew, and its evidence is valid", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   await t.clock.advance(MINUTE_MS);
   const rotatedAt = t.clock.now();
@@ -82,7 +82,7 @@ test("G4: an honest late receipt by a former key is paid within the skew, and it
   expect(await evidenceOf(task)).toMatchObject({ valid: true });
 });
 
-test("G4: a receipt of a clock that is ahead stays valid in evidence after a rotation", async () => {
+test("G4: a receipt from a clock that is ahead stays valid in evidence after a rotation", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   const receipt = completedAt(task, t.clock.now() + 20 * MINUTE_MS);
   expect(await post(worker, task, receipt)).toMatchObject({ status: 200 });
@@ -111,7 +111,7 @@ test("G4: a receipt by a device that was revoked later stays valid in evidence",
   expect(await evidenceOf(task)).toMatchObject({ valid: true });
 });
 
-test("G4: a ledger by a former key counts by the same rule", async () => {
+test("G4: a ledger under a former key counts by the same rule", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   await t.clock.advance(MINUTE_MS);
   const rotatedAt = t.clock.now();

@@ -11,7 +11,7 @@ import {
 } from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
-/** Converts to micro-units, because the model counts like the relay and not in floating point. */
+/** Converts to micro-units, because the model calculates like the relay and not in floating point. */
 const micro = (dollars: number) => Math.round(dollars * 1_000_000);
 
 const feeOf = (charge: number) => Math.floor((charge * 50_000 + 500_000) / 1_000_000);
@@ -24,7 +24,7 @@ interface OpenTask extends Delegation {
   readonly expiresAt: number;
 }
 
-/** The expected balances, by the rules alone. */
+/** The expected balances, computed from the rules alone. */
 interface Model {
   readonly balances: number[];
   readonly prices: number[];
@@ -122,7 +122,7 @@ function take(model: Model, pick: number): OpenTask | undefined {
   return task;
 }
 
-/** M12: each balance follows from the one before it, and the newest is the balance. */
+/** MN12: each balance follows from the one before it, and the newest is the account's balance. */
 function expectRunningSums(transactions: readonly Transaction[], balance: number): void {
   const [first] = transactions.slice(-1);
   // The balance record shows the newest 50; the sum starts with the balance before them.
@@ -135,7 +135,7 @@ function expectRunningSums(transactions: readonly Transaction[], balance: number
   expect(sum).toBe(micro(balance));
 }
 
-test("after any history, accounts follow the rules and the books are consistent", async () => {
+test("accounts follow the rules and the books are consistent after any history", async () => {
   const step = fc.oneof(
     { weight: 2, arbitrary: depositStep },
     { weight: 1, arbitrary: priceStep },

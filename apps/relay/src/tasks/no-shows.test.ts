@@ -93,7 +93,7 @@ async function recordsOf({ path }: Delegation, by = boss): Promise<NoShowRecord[
 }
 
 describe("B2: a worker that claims a task and does nothing", () => {
-  test("B2: an idle worker loses the task at the wall clock, though its socket is open, and the next one is asked", async () => {
+  test("B2: an idle worker with an open socket loses the task at the wall clock, and the next one gets it", async () => {
     const { device, task } = await claimant({ wall_clock_ms: 30_000 });
     await t.advance(29_000);
     expect((await getTaskAt(t, task.path)).status).toBe("claimed");
@@ -101,7 +101,7 @@ describe("B2: a worker that claims a task and does nothing", () => {
     expect((await getTaskAt(t, task.path)).status).toBe("pending");
     expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
     expect(await failuresFor()).toBe(1);
-    // The agent that does the task after all is paid.
+    // The agent that finally does the task is paid.
     device.send({
       type: "result",
       task_id: task.task_id,
@@ -139,7 +139,7 @@ describe("B2: a worker that claims a task and does nothing", () => {
     expect([await t.getBalance(next), await failuresFor()]).toEqual([1.9, 1]);
   });
 
-  test("B2: an idle claim until the task expires leaves a row, a failed task and a signed statement", async () => {
+  test("B2: an idle claim until the task expires leaves an expired task, a failure and a signed no-show", async () => {
     const { task } = await claimant();
     const claimed_at = t.clock.now();
     await t.advance(TTL_MS);
@@ -167,7 +167,7 @@ describe("B2: a worker that claims a task and does nothing", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("B12: a worker whose last sign of work was just before the expiry is not blamed, and no row is stored", async () => {
+  test("B12: a worker whose last sign of work was just before the expiry is not blamed, and no no-show is stored", async () => {
     const { device, task } = await claimant();
     await t.advance(TTL_MS - 20_000);
     device.send({ type: "progress", task_id: task.task_id });
@@ -198,7 +198,7 @@ describe("B2: a worker that claims a task and does nothing", () => {
     expect(await expired()).toHaveLength(1);
   });
 
-  test("B2: a no-show by an expired lease fails for the customer too", async () => {
+  test("B2: a no-show because of an expired lease counts as a failure for the customer too", async () => {
     const { device, task } = await claimant();
     device.socket.terminate();
     await device.closed;
@@ -225,9 +225,9 @@ test("B2: an endpoint that does not answer within the wall clock is a no-show", 
   await endpoint.close();
 });
 
-describe("B2: ends of a claim that are no no-show", () => {
+describe("B2: ends of a claim that are not a no-show", () => {
   test.each(["release", "refuse"] as const)(
-    "B2: a %s of the holder is no no-show",
+    "B2: a holder's message %s is not a no-show",
     async (type) => {
       const { device, task } = await claimant();
       await t.advance(30_000);
@@ -240,8 +240,8 @@ describe("B2: ends of a claim that are no no-show", () => {
   );
 
   test.each<[string, string, number, string[]]>([
-    ["was requested less than 60 s before is no no-show", "POST", 0, []],
-    ["was not requested is one", "GET", 1, ["expired"]],
+    ["was requested less than 60 s before is not a no-show", "POST", 0, []],
+    ["was not requested is a no-show", "GET", 1, ["expired"]],
   ])("B2: the expiry of a claimed task whose cancel %s", async (_, method, failures, statuses) => {
     const { task } = await claimant();
     await t.advance(TTL_MS - 30_000);
@@ -252,7 +252,7 @@ describe("B2: ends of a claim that are no no-show", () => {
     expect([await failuresFor(), listed]).toEqual([failures, statuses]);
   });
 
-  test("B2: the expiry of a task that was never claimed is no no-show", async () => {
+  test("B2: the expiry of a task that was never claimed is not a no-show", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     await t.advance(TTL_MS);
     await t.advance(2_000);
@@ -260,7 +260,7 @@ describe("B2: ends of a claim that are no no-show", () => {
     expect((await t.as(boss, "GET", `${task.path}/evidence`)).status).toBe(404);
   });
 
-  test("B2: an endpoint call that is still open when the task expires is no no-show", async () => {
+  test("B2: an endpoint call that is still open when the task expires is not a no-show", async () => {
     const endpoint = await startMcpEndpoint(() => new Promise<CallToolResult>(() => {}));
     await registerEndpoint(t, worker, endpoint.url);
     await submitAcceptedTask(t, boss, worker);
@@ -272,7 +272,7 @@ describe("B2: ends of a claim that are no no-show", () => {
     await endpoint.close();
   });
 
-  test("B2: a claim from before a freeze that ends within 2 minutes after it is no no-show", async () => {
+  test("B2: a claim from before a freeze that ends within 2 minutes after it is not a no-show", async () => {
     const { device } = await claimant();
     device.socket.terminate();
     await device.closed;
@@ -287,7 +287,7 @@ describe("B2: ends of a claim that are no no-show", () => {
     ["within", 45_000, 0],
     ["more than", 75_000, 1],
   ])(
-    "B2: a claim from before a freeze that ends %s 2 minutes after it, its last sign at %i ms, counts %i times",
+    "B2: a claim from before a freeze that ends %s 2 minutes after it (last sign at %i ms) counts %i times",
     async (_, lastSignMs, counted) => {
       const task = await submitAcceptedTask(t, boss, worker);
       await t.as(worker, "POST", `${task.path}/claim`);
@@ -304,7 +304,7 @@ describe("B2: ends of a claim that are no no-show", () => {
     },
   );
 
-  test("B2: a claim from before a restart that ends within 2 minutes after it is no no-show", async () => {
+  test("B2: a claim from before a restart that ends within 2 minutes after it is not a no-show", async () => {
     const clock = createManualClock();
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env, 1, clock);
@@ -332,7 +332,7 @@ describe("B2: ends of a claim that are no no-show", () => {
   });
 });
 
-test("B2: a call that was lost in a crash of the relay is no no-show of its endpoint", async () => {
+test("B2: a call that was lost in a crash of the relay is not a no-show of its endpoint", async () => {
   const clock = createManualClock();
   const [path, copy] = [join(folder, "lost-call.db"), join(folder, "after-crash.db")];
   const before = await startTestRelay({ AGENT_DB_PATH: path }, 1, clock);
@@ -360,8 +360,13 @@ test("B2: a call that was lost in a crash of the relay is no no-show of its endp
 describe("B2: no-shows in the view of strangers", () => {
   // The listing promises 1,000 ms.
   test.each([
-    ["a priced no-show that had the time of the listing counts", 2, 1_000, 1],
-    ["a no-show with less time counts for its customer only", 2, 999, 0],
+    [
+      "a priced no-show that had the time promised in the listing counts for strangers",
+      2,
+      1_000,
+      1,
+    ],
+    ["a no-show that had less time counts for its customer only", 2, 999, 0],
     ["a free no-show counts for its customer only", 0, 1_000, 0],
     ["a no-show by a wall clock of 1 ms counts for its customer only", 2, 1, 0],
   ] as const)("B2: %s", async (_, price, wall_clock_ms, expected) => {
@@ -374,7 +379,7 @@ describe("B2: no-shows in the view of strangers", () => {
     [60_000, 1],
     [59_999, 0],
   ])(
-    "B2: a priced no-show after %i ms of an executor that promises no latency counts %i times",
+    "B2: a priced no-show after %i ms by an executor that promises no latency counts %i times for strangers",
     async (wall_clock_ms, expected) => {
       const paid = await submitAcceptedTask(t, boss, worker);
       await t.as(worker, "POST", `${paid.path}/result`, createReceipt(worker, paid));
@@ -403,7 +408,7 @@ describe("B2: no-shows in the view of strangers", () => {
     const task = await submitAcceptedTask(t, boss, executor, { wall_clock_ms });
     await t.as(executor, "POST", `${task.path}/claim`);
     await t.advance(Math.floor(wall_clock_ms / 1_000) * 1_000);
-    // The jobs of a second need several turns, so the clock waits for those of each.
+    // The jobs of each second need several turns, so the clock waits for them.
     for (let second = 1; second <= 8; second += 1) {
       await t.advance(1_000);
       await t.relay.tick();

@@ -26,7 +26,7 @@ import { insertTask } from "./store.ts";
 const price = toMicro(1);
 
 const vectors = loadReceiptVectors();
-// JSON.parse takes the last of two members, and that one was signed (docs/decisions.md, 11).
+// JSON.parse uses the last of two members of one name, and that one was signed (docs/decisions.md, 11).
 const isAccepted = ({ expect: verdict, cls }: ReceiptVector) =>
   verdict === "valid" || cls === "duplicate-member";
 
@@ -127,7 +127,7 @@ describe("correct vectors after the refused ones", () => {
     },
   );
 
-  test("RC16 every bad nested receipt is named, and no other", () => {
+  test("RC16 every bad nested receipt is reported, and no other one is", () => {
     const bad = t.listLogged("delegation_receipt.signature_invalid");
     for (const { task, nested = [] } of vectors.filter(({ nested }) => nested !== undefined)) {
       const named = bad.filter(({ correlationId }) => correlationId === task);
@@ -135,7 +135,7 @@ describe("correct vectors after the refused ones", () => {
     }
   });
 
-  test("each task of a vector is paid once, by its receipt's status", async () => {
+  test("each task of a vector is paid once, according to the status of its receipt", async () => {
     const settled = new Map(
       vectors
         .filter(isAccepted)

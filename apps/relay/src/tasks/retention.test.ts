@@ -22,7 +22,7 @@ async function statusAfter(ms: number, { path }: Delegation): Promise<number> {
   return (await t.asOperator("GET", path)).status;
 }
 
-test("B2: a no-show is stored as long as a finished task, and then deleted", async () => {
+test("B2: a no-show is stored for as long as a finished task, and then deleted", async () => {
   t = await startTestRelay({ AGENT_RETENTION_DAYS: "1" });
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   await t.clock.advance(1_000);
@@ -65,7 +65,7 @@ describe("finished tasks", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
-  test("a finished task can be polled for the configured days after its end, however long it took", async () => {
+  test("a finished task can be polled for the configured number of days after its end, however long it took", async () => {
     t = await startTestRelay({
       AGENT_RETENTION_DAYS: "1",
       AGENT_TASK_TTL_MS: String(3 * DAY),
@@ -78,7 +78,7 @@ describe("finished tasks", () => {
     expect(await statusAfter(60_001, slow)).toBe(404);
   });
 
-  test("a finished task can be polled for ever with 0 days", async () => {
+  test("a finished task can be polled for ever if the retention is 0 days", async () => {
     const { task } = await finished({ AGENT_RETENTION_DAYS: "0" });
     expect(await statusAfter(1_000 * DAY, task)).toBe(200);
   });

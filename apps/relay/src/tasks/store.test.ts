@@ -86,7 +86,7 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
   );
 
   test.each(cases)(
-    "the statement and the rule agree for a task that is $place, with $locked held, that is ended by $way",
+    "the statement and the rule agree on a task that is $place, with $locked held, when it is ended by $way",
     async ({ row, locked, endedBy }) => {
       const before = createTaskRow({ ...row, locked });
       const expected = canEndTask({ peerId: before.via_peer, locked }, endedBy);
@@ -96,14 +96,14 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
     },
   );
 
-  test("the statement and the rule agree for a task that was forwarded to a peer after its row was read", async () => {
+  test("the statement and the rule agree on a task that was forwarded to a peer after its row was read", async () => {
     expect(await tried(finish(10, "target", registered), away)).toMatchObject({
       done: false,
       after: createTaskRow(away),
     });
   });
 
-  test("the statement and the rule agree for a task that no peer has accepted yet", async () => {
+  test("the statement and the rule agree on a task that no peer has accepted yet", async () => {
     const before = { via_peer: away.via_peer };
     expect(await tried(finish(10, "target", registered), before)).toMatchObject({
       done: false,

@@ -33,7 +33,7 @@ async function delegateInTurns(pair: [TestAgent, TestAgent], count: number): Pro
 }
 
 describe("the depth of a task", () => {
-  test("H8: two agents that delegate to each other are stopped below 10 delegations, and nothing changes", async () => {
+  test("H8: two agents that delegate to each other are stopped below 10 delegations, and nothing else changes", async () => {
     const pair: [TestAgent, TestAgent] = [await createBuyer(t, 100), await createBuyer(t, 100)];
     const deepest = await delegateInTurns(pair, 11);
     const before = await getAgentStates(t, pair);
@@ -44,7 +44,7 @@ describe("the depth of a task", () => {
     await expectConsistentBooks(t);
   });
 
-  test("H8: an agent that works on many tasks submits as many for each as it likes", async () => {
+  test("H8: an agent that works on many tasks may submit any number of tasks for each", async () => {
     const [boss, worker, helper] = [
       await createBuyer(t, 50),
       await createBuyer(t, 50),
@@ -80,7 +80,7 @@ describe("the depth of a task", () => {
     expect(await name(worker, task.task_id)).toMatchObject(invalid);
   });
 
-  test("H8: an expired parent is no parent, also before it is swept", async () => {
+  test("H8: an expired task cannot be named as parent, even before it is removed", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(900_000);
@@ -90,7 +90,7 @@ describe("the depth of a task", () => {
     });
   });
 
-  test("H8: the operator names a parent for the agent that it acts for", async () => {
+  test("H8: the operator can name a parent for the agent on whose behalf it acts", async () => {
     const [boss, worker, helper] = [
       await createBuyer(t, 10),
       await createSeller(t, 2),
@@ -131,7 +131,7 @@ describe("scored routing below a parent", () => {
     const top = await submitAcceptedTask(t, boss, first);
     const below = await submitAcceptedTask(t, first, second, { parent_task_id: top.task_id });
     const third = { ...SUMMARISE, parent_task_id: below.task_id };
-    // The first agent is the only other one, and it is above.
+    // The first agent is the only other candidate, and it executes a task above.
     const refused = await submitTask(t, second, first, third);
     expect(refused).toMatchObject({ status: 422, body: { code: "task.no_candidate" } });
     const free = await createSeller(t, 1);

@@ -5,7 +5,7 @@ import { createTaskWaiters, type Watch } from "./waiters.ts";
 describe("waiting requests", () => {
   const never = new AbortController().signal;
 
-  test("a request that waits for a task is released by that task's next change, and no other is", async () => {
+  test("a request that waits for a task is released by that task's next change, and others are not", async () => {
     const clock = createManualClock();
     const waiters = createTaskWaiters(clock.schedule);
     const released: string[] = [];
@@ -19,7 +19,7 @@ describe("waiting requests", () => {
   });
 
   test.each<[string, (parts: Parts) => unknown]>([
-    ["when the time is over", ({ clock }) => clock.advance(1_000)],
+    ["when its time is over", ({ clock }) => clock.advance(1_000)],
     ["when the client disconnects", ({ client }) => client.abort()],
     ["when it is stopped", ({ watch }) => watch.stop()],
     ["when the relay shuts down", ({ waiters }) => waiters.releaseAll()],

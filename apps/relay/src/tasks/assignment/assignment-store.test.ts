@@ -165,7 +165,7 @@ describe("the tasks that wait for an executor", () => {
     await put({ task_id: "7", required_capabilities: '["x"]' });
   });
 
-  test("the tasks that wait for an executor are assigned to it, else addressed to it, pending and not expired", async () => {
+  test("a task waits for its assigned executor, or else for its target, if it is pending and not expired", async () => {
     const query = { executor: "target", now: 50, limit: 10, after: "" };
     const tasks = await listPendingTasks(storage.read, query);
     expect(tasks.map(({ task_id }) => task_id)).toEqual(["1", "3", "7"]);
@@ -178,7 +178,7 @@ describe("the tasks that wait for an executor", () => {
     expect(page.map(({ task_id }) => task_id)).toEqual(["3"]);
   });
 
-  test("the list of executors with waiting tasks names every executor once", async () => {
+  test("the list of executors with waiting tasks has every executor once", async () => {
     const awaited = await listExecutorsWithPendingTasks(storage.read, 50);
     expect(awaited).toHaveLength(2);
     expect(awaited).toEqual(
@@ -194,7 +194,7 @@ describe("the tasks that wait for an executor", () => {
 
 describe("B2: the lease that is stored", () => {
   test.each([null, 40_000.5, 40_001.5, 100_000, 1e300])(
-    "B2: the stored lease follows the rule after each step, with a wall clock of %j",
+    "B2: the stored lease equals that of the rule after each step, with a wall clock of %j",
     async (wall_clock_ms) => {
       await put({ wall_clock_ms, expires_at: 1_000_000 });
       const claim = { task_id: "t", claimed_by: "device" };
@@ -223,7 +223,7 @@ describe("B2: the lease that is stored", () => {
     },
   );
 
-  test("B2: no cancel of an expired task can be requested", async () => {
+  test("B2: a cancel of an expired task cannot be requested", async () => {
     await put({ ...claimed, expires_at: 50 });
     const requested = await storage.transaction((tx) => markCancelRequested(tx, "t", 50));
     expect(requested).toBeUndefined();
@@ -243,7 +243,7 @@ describe("B2: the lease that is stored", () => {
       "claimed",
     ],
     ["it has expired", { cancel_requested_at: 40, expires_at: 50 }, "claimed"],
-  ])("B2: a forwarded task when %s: %j leads to %s", async (_, change, status) => {
+  ])("B2: the outcome for a forwarded task when %s: %j leads to %s", async (_, change, status) => {
     await put({ ...forwarded, ...change });
     const agreed = { task_id: "t", claimed_by: "relay r", now: 50 };
     const ended = await storage.transaction((tx) => cancelForwarded(tx, agreed));
@@ -251,7 +251,7 @@ describe("B2: the lease that is stored", () => {
     expect((await findTask(storage.read, "t"))?.status).toBe(status);
   });
 
-  test("B2: the lease of a forwarded task is not shortened by a request to cancel", async () => {
+  test("B2: a request to cancel does not shorten the lease of a forwarded task", async () => {
     await put({
       ...claimed,
       claimed_by: "relay r",

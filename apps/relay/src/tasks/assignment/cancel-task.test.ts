@@ -54,7 +54,7 @@ describe("cancellations", () => {
     expect((await t.asOperator("POST", `${task.path}/cancel`)).status).toBe(200);
   });
 
-  test("a cancellation is too late for a finished task, and a receipt is too late for a cancelled one", async () => {
+  test("a finished task can no longer be cancelled, and a cancelled task accepts no receipt", async () => {
     const receipt = createReceipt(worker, task);
     await t.as(worker, "POST", `${task.path}/result`, receipt);
     expect((await cancel(boss)).status).toBe(409);
@@ -67,21 +67,21 @@ describe("cancellations", () => {
     expect(await getAgentStates(t, [boss, worker])).toEqual(before);
   });
 
-  test("a cancellation is answered with 404 for an unknown, foreign or expired task", async () => {
+  test("a cancellation of an unknown, foreign or expired task is answered with 404", async () => {
     expect((await cancel(boss, `/agent/${worker.agentId}/task/unknown`)).status).toBe(404);
     expect((await cancel(boss, `/agent/${boss.agentId}/task/${task.task_id}`)).status).toBe(404);
     await t.clock.advance(900_000);
     expect((await cancel(boss)).status).toBe(404);
   });
 
-  test("a cancellation returns the hold once when it is called many times at once", async () => {
+  test("a cancellation that is called many times at once returns the hold once", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(boss)));
     expect(countStatuses(answers)).toEqual({ 200: 1, 409: 19 });
     expect(await t.getBalance(boss)).toBe(10);
     await expectConsistentBooks(t);
   });
 
-  test("a cancellation has room for the hold: no credit can exceed the balance limit meanwhile", async () => {
+  test("a cancellation can always return the hold, because held money counts against the balance limit", async () => {
     const billion = 1_000_000_000;
     const rich = await t.createAgent();
     for (let i = 0; i < 9; i += 1) await t.deposit(rich, billion);

@@ -10,8 +10,8 @@ const claimed = {
 
 describe("B2: a claim", () => {
   test.each([
-    ["ends a lease after it was made", {}, 1_060_000],
-    ["ends a lease after the newest sign of work", { last_sign_at: 1_050_000 }, 1_110_000],
+    ["ends a full lease after it was made", {}, 1_060_000],
+    ["ends a full lease after the newest sign of work", { last_sign_at: 1_050_000 }, 1_110_000],
     [
       "ends at the wall clock, even if its holder reports progress",
       { last_sign_at: 1_050_000, wall_clock_ms: 70_000 },

@@ -33,7 +33,7 @@ const asSecondDevice = (method: string, verb: string, body?: object) =>
 const statusOf = async () => (await getTaskAt(t, task.path)).status;
 
 describe("B3: a worker that polls", () => {
-  test("B3: a polling worker claims a task for 60 s, and its customer cannot cancel it without consent", async () => {
+  test("B3: a polling worker claims a task for 60 s, in which a cancel requires the worker's consent", async () => {
     const { body } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks?status=pending`);
     expect(body["tasks"]).toMatchObject([{ task_id: task.task_id }]);
     expect(await claim()).toMatchObject({
@@ -152,7 +152,7 @@ describe("B3: a worker that polls", () => {
     expect(text).not.toContain(rival.agentId);
   });
 
-  test("A12: a released task is not offered to an executor above the price that was stated", async () => {
+  test("A12: a released task is not offered to an executor that costs more than the payer was told", async () => {
     const expensive = await createSeller(t, 9);
     const [device, other] = [await t.connectDevice(worker), await t.connectDevice(expensive)];
     await device.next("task_assigned");
@@ -203,7 +203,7 @@ describe("B3: a worker that polls", () => {
     }
   });
 
-  test("B3: one of ten concurrent claims wins", async () => {
+  test("B3: only one of ten concurrent claims is granted", async () => {
     const answers = await Promise.all([
       ...Array.from({ length: 5 }, () => claim()),
       ...Array.from({ length: 5 }, () => asSecondDevice("POST", "claim")),

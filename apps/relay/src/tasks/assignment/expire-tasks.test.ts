@@ -35,7 +35,7 @@ describe("unfinished tasks", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("B12: a task lives beyond the relay's default when it asks for it, then its hold returns", async () => {
+  test("B12: a task lives longer than the relay's default if it requests that, and then its hold returns", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const long = await submitAcceptedTask(t, boss, worker, { ttl_ms: 7_200_000 });
@@ -58,7 +58,7 @@ describe("unfinished tasks", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("RC20 a late receipt finds no expired task: 404, the hold is returned, nothing is paid", async () => {
+  test("RC20 a receipt after expiry is answered with 404, the hold is returned, and nothing is paid", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const tasks = [
@@ -75,7 +75,7 @@ describe("unfinished tasks", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0 });
   });
 
-  test("RC20 expiry races the receipt: 200 and paid, or 404 and the hold is returned", async () => {
+  test("RC20 a receipt at the moment of expiry is either paid, or answered with 404 and the hold is returned", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 100), await createSeller(t, 2)];
     let paid = 0;
@@ -84,7 +84,7 @@ describe("unfinished tasks", () => {
       await t.clock.advance(899_999);
       const token = await t.token(worker);
       const body = createReceipt(worker, task);
-      // Odd rounds move the clock while the receipt is on its way to the transaction.
+      // Odd rounds advance the clock while the receipt is on its way to the transaction.
       const posted = t.request("POST", `${task.path}/result`, { token, body });
       if (i % 2 === 1) await t.clock.advance(1);
       await t.relay.tick();
@@ -98,7 +98,7 @@ describe("unfinished tasks", () => {
     expect(await t.getBalance(worker)).toBeCloseTo(1.9 * paid, 6);
   });
 
-  test("an unfinished task returns its hold even if the relay was down when it expired", async () => {
+  test("the hold of an unfinished task is returned even if the relay was down when the task expired", async () => {
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     t = await startTestRelay(env);
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
@@ -112,7 +112,7 @@ describe("unfinished tasks", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("an unfinished task frees a slot among its submitter's open tasks, even if many expire at once", async () => {
+  test("an unfinished task that expires frees a slot for its submitter, even if many expire at once", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 1_000), await createSeller(t, 0.5)];
     for (let i = 0; i < 10; i++) {

@@ -42,7 +42,7 @@ async function leave(device: Device): Promise<void> {
 const statusOf = (task: Delegation) => getTaskStatus(t, task);
 
 describe("HO19 claims", () => {
-  test("a claim lasts while its socket is open, without any message of the device", async () => {
+  test("a claim lasts while its socket is open, even without a message of the device", async () => {
     const { device, task } = await claimant();
     for (let minutes = 0; minutes < 4; minutes++) {
       await t.advance(60_000);
@@ -81,7 +81,7 @@ describe("HO19 claims", () => {
     expect(await other.takeRemaining()).toEqual([]);
   });
 
-  test("a claim is kept by a device that reconnects and reports progress, and by its new socket", async () => {
+  test("a device that reconnects and reports progress keeps its claim, which then depends on the new socket", async () => {
     const { device, task } = await claimant();
     await leave(device);
     await t.advance(50_000);

@@ -56,7 +56,7 @@ describe("polls", () => {
     });
   });
 
-  test("a poll is answered with 401 without authorization, with 403 for junk", async () => {
+  test("a poll without authorization is answered with 401, and one with a junk token with 403", async () => {
     expect((await t.request("GET", task.path)).status).toBe(401);
     expect((await t.request("GET", task.path, { token: "junk" })).status).toBe(403);
   });
@@ -71,7 +71,7 @@ describe("polls", () => {
     });
   });
 
-  test("a poll is answered with 404 for an expired task, before and after the sweep", async () => {
+  test("a poll of an expired task is answered with 404, before and after the task is removed", async () => {
     await t.clock.advance(899_999);
     expect((await t.as(boss, "GET", task.path)).status).toBe(200);
     await t.clock.advance(1);
@@ -108,7 +108,7 @@ describe("long polls", () => {
     },
   );
 
-  test("a long poll returns the open task when nothing changed in its time", async () => {
+  test("a long poll returns the open task if nothing changed while it waited", async () => {
     const polled = waiting(30);
     await begun();
     await t.clock.advance(29_999);
@@ -132,7 +132,7 @@ describe("long polls", () => {
     expect((await expired).status).toBe(404);
   });
 
-  test("a long poll is answered at once when the task is finished, unknown or not the caller's", async () => {
+  test("a long poll is answered at once if the task is finished, unknown or not the caller's", async () => {
     await deliver();
     expect(status(await waiting())).toBe("completed");
     const unknown = `/agent/${worker.agentId}/task/unknown?wait=30`;
@@ -153,7 +153,7 @@ describe("long polls", () => {
     expect(t.clock.pending()).toEqual([]);
   });
 
-  test("a long poll is answered when the relay drains, and a new one is refused with a time to retry", async () => {
+  test("a long poll is answered when the relay drains, and a new one is refused with Retry-After", async () => {
     const polled = waiting(60);
     await begun();
     await t.relay.drain();
@@ -163,7 +163,7 @@ describe("long polls", () => {
     expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test("each of many long polls is answered by one change", async () => {
+  test("one change of a task answers all of its many long polls", async () => {
     const polls = Array.from({ length: 50 }, () => waiting());
     await begun(50);
     await deliver();
@@ -172,7 +172,7 @@ describe("long polls", () => {
 });
 
 describe("lists of tasks", () => {
-  /** Submits each task in a millisecond of its own, so that the order is that of submission. */
+  /** Submits each task in a different millisecond, so that their order is that of submission. */
   const next: typeof submitAcceptedTask = async (...args) => {
     await t.clock.advance(1);
     return submitAcceptedTask(...args);
@@ -197,7 +197,7 @@ describe("lists of tasks", () => {
     expect(ids(await list(boss, "?submitted_by=me"))).toEqual([second.task_id, task.task_id]);
   });
 
-  test("the list of tasks shows only the requested status, and no expired task", async () => {
+  test("the list of tasks shows only tasks in the requested status, and no expired task", async () => {
     const second = await next(t, boss, worker);
     await deliver();
     expect(ids(await list(worker, "?status=completed"))).toEqual([task.task_id]);

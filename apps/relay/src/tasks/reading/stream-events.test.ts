@@ -99,7 +99,7 @@ describe("events of a task", () => {
     expect((await read(task)).events.at(-1)).toMatchObject({ event_id: 3 });
   });
 
-  test("a missed event ends a long poll of its task at once", async () => {
+  test("a long poll of a task ends at once if the caller has missed an event", async () => {
     const device = await t.connectDevice(worker);
     const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
@@ -178,7 +178,7 @@ describe("events of a task", () => {
     expect(refused).toMatchObject({ status: 403, body: { code: "task.not_participant" } });
   });
 
-  test("a request behind a task's last event is answered with 204, so that clients do not reconnect", async () => {
+  test("a request for events after a task's last one is answered with 204, so that clients do not reconnect", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const from = (after: number) =>
       t.request("GET", `${task.path}/events`, { token: OPERATOR_TOKEN, headers: idOf(after) });

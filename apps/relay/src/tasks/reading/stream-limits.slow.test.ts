@@ -71,7 +71,7 @@ describe("H1: the notes of a task", () => {
     expect(leases.at(-1)).toBe(t.clock.now() + limits.claimLeaseMs);
     const { body } = await t.as(boss, "GET", task.path);
     expect(body["task"]).toMatchObject({ event_id: 2 + 16 });
-    // A note of no bytes still fits, and its number follows without a gap.
+    // An empty note still fits, and its number follows without a gap.
     await t.as(worker, "POST", `${task.path}/progress`, { note: "" });
     await t.as(boss, "POST", `${task.path}/cancel`);
     expect(await t.as(worker, "DELETE", `${task.path}/claim`)).toMatchObject({ status: 200 });
@@ -90,7 +90,7 @@ describe("H1: the notes of a task", () => {
 
 describe("H1: a stream that its client does not read", () => {
   test.runIf(onlyOn("sqlite"))(
-    "H1: a stream whose reader takes nothing for 30 s is cut, one that is read stays",
+    "H1: a stream that is not read for 30 s is cut off, and one that is read stays open",
     async () => {
       database = createOldDatabase([largestEvents]);
       t = await serveTestRelay({ AGENT_DB_PATH: database.path });
@@ -146,7 +146,7 @@ describe("H1: a stream that its client does not read", () => {
 });
 
 describe("H1: the number of open streams", () => {
-  test("H1: a stream whose client is gone before it begins takes no place", async () => {
+  test("H1: a stream whose client disconnects before it begins does not count", async () => {
     t = await serveTestRelay();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const { path } = await submitAcceptedTask(t, boss, worker);
@@ -166,7 +166,7 @@ describe("H1: the number of open streams", () => {
     client.abort();
   });
 
-  test("H1: a caller has at most 8 streams of one task, and polls do not count", async () => {
+  test("H1: a caller can have at most 8 streams of one task, and polls do not count", async () => {
     t = await serveTestRelay();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await claimTask(boss, worker);
@@ -185,7 +185,7 @@ describe("H1: the number of open streams", () => {
     await settleEventLoop();
     await t.clock.advance(1_000);
     expect(new Set((await Promise.all(polls)).map(({ status }) => status))).toEqual(new Set([200]));
-    // Others have places of their own.
+    // Other callers have a limit of their own.
     const others = await Promise.all([
       open(task.path, await t.token(worker)),
       open(task.path, OPERATOR_TOKEN),
@@ -198,7 +198,7 @@ describe("H1: the number of open streams", () => {
     for (const stream of [...streams, ...others, again]) stream.cut();
   });
 
-  test("H1: a caller has at most 64 streams, and a console with 20 is served", async () => {
+  test("H1: a caller can have at most 64 streams, which is enough for a console with 20", async () => {
     t = await serveTestRelay();
     const [boss, worker] = [await createBuyer(t, 100), await createSeller(t, 2)];
     const tasks: Delegation[] = [];
@@ -232,7 +232,7 @@ describe("H1: the number of open streams", () => {
     for (const stream of [...console20, ...more]) stream.cut();
   });
 
-  test("H1: the operator has at most 1,024 streams, of any task", async () => {
+  test("H1: the operator can have at most 1,024 streams of any tasks", async () => {
     t = await serveTestRelay();
     const task = await submitAcceptedTask(t, await createBuyer(t, 10), await createSeller(t, 2));
     const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
@@ -246,7 +246,7 @@ describe("H1: the number of open streams", () => {
       429,
       { code: "stream.too_many" },
     ]);
-    // A stream that no client began to read is cut as well, and frees its place.
+    // A stream that no client began to read is cut off as well, and no longer counts.
     await t.clock.advance(30_000);
     const after = await openInProcess();
     expect(after.status).toBe(200);

@@ -94,7 +94,7 @@ describe("a receipt by another agent", () => {
     expect(body).toMatchObject({ public_key: s.worker.publicKey });
   });
 
-  test("RC4 a stranger must not post its own receipt of the task", async () => {
+  test("RC4 a stranger's own receipt for the task is refused", async () => {
     const forged = s.signed(s.unsigned({ public_key: s.stranger.publicKey }), s.stranger.secretKey);
     const path = `${s.task.path}/result`;
     expect(await s.expectNoEffect(() => s.t.as(s.stranger, "POST", path, forged))).toMatchObject(
@@ -130,7 +130,7 @@ describe("a receipt by another agent", () => {
     expect((await s.post(createReceipt(executor, routed), routed.path)).status).toBe(200);
   });
 
-  test("RC6 a receipt that embeds the executor's key and is signed by another is refused", async () => {
+  test("RC6 a receipt that embeds the executor's key but is signed by another key is refused", async () => {
     expect(
       await s.expectNoEffect(() => s.post(s.signed(s.unsigned(), s.stranger.secretKey))),
     ).toMatchObject(badSignature);
@@ -145,15 +145,15 @@ describe("a receipt by another agent", () => {
 });
 
 describe("the key of a receipt", () => {
-  test("RC7 the key may be left out: the registry has it", async () => {
+  test("RC7 a receipt may omit its key, because the registry has it", async () => {
     expect(await s.balancesAfter(s.receipt({ public_key: undefined }))).toEqual(paid);
   });
 
-  test("RC7 the key is found for any device that the receipt names", async () => {
+  test("RC7 the key of a receipt is found for any device that the receipt names", async () => {
     expect(await s.balancesAfter(s.receipt({ device_id: "a device of no relay" }))).toEqual(paid);
   });
 
-  test("the embedded key counts for an agent that was never bootstrapped, and no money or trust moves", async () => {
+  test("an embedded key counts for an agent that was never bootstrapped, but moves no money or trust", async () => {
     const unknown = createTestAgent({
       ...s.t.clock,
       randomBytes: (n) => new Uint8Array(n).fill(9),
@@ -167,7 +167,7 @@ describe("the key of a receipt", () => {
     expect(await getAgentStates(s.t, [s.boss, s.worker])).toEqual(before);
   });
 
-  test("A1: an agent that was never bootstrapped ends no task with a hold, and a registered one does", async () => {
+  test("A1: only a bootstrapped agent can end a task with a hold", async () => {
     const unknown = await createKeylessSeller(s.t);
     const priced = await submitAcceptedTask(s.t, s.boss, unknown);
     const before = await getAgentStates(s.t, [s.boss, unknown]);
@@ -185,7 +185,7 @@ describe("the key of a receipt", () => {
     expect(await s.t.getBalance(unknown)).toBe(0.95);
   });
 
-  test("RC10 a small-order key signs nothing, not even for an unknown agent", async () => {
+  test("RC10 a signature under a small-order key is refused, even for an unknown agent", async () => {
     const unknown = createTestAgent({
       ...s.t.clock,
       randomBytes: (n) => new Uint8Array(n).fill(9),
@@ -194,7 +194,7 @@ describe("the key of a receipt", () => {
     const public_key = `01${"00".repeat(31)}`;
     const forged = {
       ...createReceipt(unknown, free, { public_key }),
-      // R is the identity and S is 0, which satisfies the bare equation for any message.
+      // R is the identity and S is 0, which satisfies the plain equation for any message.
       signature: toBase64Url(Uint8Array.from({ length: 64 }, (_, i) => (i === 0 ? 1 : 0))),
     };
     expect(await s.post(forged, free.path)).toMatchObject(badSignature);
@@ -230,7 +230,7 @@ describe("a receipt that was accepted", () => {
     ["failed", "refunded"],
     ["denied", "refunded"],
   ] as const)(
-    "a receipt with status %s ends the task so, and the whole hold is returned",
+    "a receipt with the status %s gives the task that status and returns the whole hold",
     async (status, settled) => {
       expect(await s.post(s.receipt({ status }))).toMatchObject({ status: 200, body: { status } });
       expect(await getTaskAt(s.t, s.task.path)).toMatchObject({ status });
@@ -244,7 +244,7 @@ describe("a receipt that was accepted", () => {
     },
   );
 
-  test("an accepted receipt leaves its settlement, its postings and its log lines", async () => {
+  test("an accepted receipt leaves a settlement, its postings and its log lines", async () => {
     expect(await s.balancesAfter()).toEqual(paid);
     const [payer, payee] = await getAgentStates(s.t, [s.boss, s.worker]);
     expect(payer?.settlements).toEqual(payee?.settlements);
@@ -279,7 +279,7 @@ describe("a receipt that was accepted", () => {
   });
 
   test.each(["completed", "failed"] as const)(
-    "RC24 a %s receipt mints no credential while the relay issues none",
+    "RC24 a %s receipt leads to no credential while the relay issues none",
     async (status) => {
       expect((await s.post(s.receipt({ status }))).body).toEqual({ status });
     },

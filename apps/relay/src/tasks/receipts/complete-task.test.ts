@@ -36,7 +36,7 @@ async function record(): Promise<TrustRecord | undefined> {
 }
 
 describe("trust records", () => {
-  test("a delegator's trust record of its executor begins with the first task, by the relay's clock", async () => {
+  test("a delegator's trust record of its executor begins with the first task, at the time of the relay's clock", async () => {
     expect(await record()).toBeUndefined();
     const submitted = t.clock.now();
     // The receipt claims five milliseconds.
@@ -93,7 +93,7 @@ describe("receipts with bad signatures", () => {
     expect(answer).toMatchObject({ status: 403, body: { code: "receipt.signature_invalid" } });
   }
 
-  test("a receipt with a bad signature counts as one failed task per task when the executor itself posts it", async () => {
+  test("a receipt with a bad signature that the executor itself posts counts as one failure for each task", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const before = await getAgentStates(t, [worker]);
     await Promise.all([badly(worker, task), badly(worker, task), badly(worker, task)]);
@@ -170,7 +170,7 @@ describe("the level of trust", () => {
     expect(await after(outcomes)).toBe(level);
   });
 
-  test("the level of trust falls by at most one level a task, and rises again", async () => {
+  test("the level of trust falls by at most one level for each task, and can rise again", async () => {
     expect(await after(`${"+".repeat(5)}`)).toBe("verified");
     expect(await after("------")).toBe("first_contact");
     expect(await after("-")).toBe("unknown");

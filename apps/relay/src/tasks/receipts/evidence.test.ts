@@ -31,7 +31,7 @@ async function deliver(by: TestAgent, { path }: Delegation, receipt: ExecutionRe
   expect(await t.as(by, "POST", `${path}/result`, receipt)).toMatchObject({ status: 200 });
 }
 
-/** Returns the file as it is sent. */
+/** Returns the evidence file as it is sent. */
 async function fileOf({ path }: Delegation): Promise<string> {
   const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
   const url = `http://relay.test${path}/evidence`;
@@ -163,7 +163,7 @@ describe("the evidence of a finished task", () => {
     });
   });
 
-  test("E14: a receipt as deep as a request may be, of an agent with as deep a succession record, is in valid evidence", async () => {
+  test("E14: evidence is valid even if its receipt and its succession record are as deep as a request may be", async () => {
     const [boss, seller] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const nestedArrays = (levels: number) =>
       JSON.parse("[".repeat(levels) + "]".repeat(levels)) as object;
@@ -229,7 +229,7 @@ describe("the evidence of a finished task", () => {
     });
   });
 
-  test("the evidence is shown to the task's participants, each of whom gets the same parts", async () => {
+  test("the evidence is shown to the task's participants, who all get the same parts", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
     await deliver(worker, task, createReceipt(worker, task));

@@ -74,7 +74,7 @@ test("D4: evidence with a receipt that merely names another's task reveals none 
   expect(hopBound).toEqual(mismatch);
 });
 
-test("D4: evidence states nothing of an unknown task, and hop_bound is not shown", async () => {
+test("D4: evidence states nothing about an unknown task, and hop_bound is not shown", async () => {
   const elsewhere = {
     ...(await submitAcceptedTask(t, worker, helper)),
     task_id: t.createUnknownAgent().agentId,

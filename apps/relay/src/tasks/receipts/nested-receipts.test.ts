@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-/** Creates agents that delegate in a row: each asks `prices[i]` and has `funds`. */
+/** Creates a chain of agents, each of which delegates to the next: each costs `prices[i]` and has `funds`. */
 async function row(prices: readonly number[], funds = 10): Promise<[TestAgent[], Delegation[]]> {
   const agents = [await createBuyer(t, funds)];
   const tasks: Delegation[] = [];
@@ -61,7 +61,7 @@ const balances = (agents: readonly TestAgent[]) =>
   Promise.all(agents.map((agent) => t.getBalance(agent)));
 
 describe("nested receipts", () => {
-  test("nested receipts settle three hops with the outermost, each between its own two agents", async () => {
+  test("nested receipts settle with the outermost one, each of three hops between its own two agents", async () => {
     const [agents, tasks] = await row([5, 2, 1]);
     expect((await post(tasks[0]!, chainOf(agents, tasks))).status).toBe(200);
     expect(await statuses(tasks)).toEqual(["completed", "completed", "completed"]);
@@ -75,7 +75,7 @@ describe("nested receipts", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.4 });
   });
 
-  test("nested receipts count as delivered: a sub-agent that posts its own gets the same answer", async () => {
+  test("nested receipts count as delivered, so that a sub-agent that posts its own gets the same answer", async () => {
     const [agents, tasks] = await row([5, 2]);
     const outer = chainOf(agents, tasks);
     await post(tasks[0]!, outer);
@@ -89,7 +89,7 @@ describe("nested receipts", () => {
     await expectConsistentBooks(t, { fees: 0.35 });
   });
 
-  test("nested receipts end their tasks with their own status: a failed one is refunded", async () => {
+  test("nested receipts end their tasks with their own status, so that a failed one is refunded", async () => {
     const [agents, tasks] = await row([5, 2]);
     const inner = createReceipt(agents[2]!, tasks[1]!, { status: "failed" });
     await post(tasks[0]!, nesting(agents[1]!, tasks[0]!, [inner]));
@@ -153,7 +153,7 @@ describe("RC16 one bad nested receipt of three", () => {
 });
 
 describe("RC17 a nested tree", () => {
-  test("a tree of 12 hops settles ten and says that it stopped", async () => {
+  test("a tree of 12 hops settles ten of them and reports that it stopped there", async () => {
     const [agents, tasks] = await row(Array.from({ length: 13 }, () => 1));
     expect((await post(tasks[0]!, chainOf(agents, tasks))).status).toBe(200);
     const expected = tasks.map((_, hop) => (hop <= 10 ? "completed" : "pending"));
@@ -198,7 +198,7 @@ describe("RC17 a nested tree", () => {
     expect((await post(task, createReceipt(worker!, task))).status).toBe(200);
   });
 
-  test("a tree that holds a receipt twice settles it once", async () => {
+  test("a tree that contains a receipt twice settles it once", async () => {
     const [agents, tasks] = await row([5, 2]);
     const inner = createReceipt(agents[2]!, tasks[1]!);
     await post(tasks[0]!, nesting(agents[1]!, tasks[0]!, [inner, inner, { ...inner }]));
@@ -206,7 +206,7 @@ describe("RC17 a nested tree", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.35 });
   });
 
-  test("a tree that holds two receipts of one task settles the first", async () => {
+  test("a tree that contains two receipts for one task settles the first one", async () => {
     const [agents, tasks] = await row([5, 2]);
     const both = (["failed", "completed"] as const).map((status) =>
       createReceipt(agents[2]!, tasks[1]!, { status }),
@@ -216,7 +216,7 @@ describe("RC17 a nested tree", () => {
     expect(await balances(agents)).toEqual([5, 14.75, 10]);
   });
 
-  test("a tree that holds a copy of its own root settles the root once", async () => {
+  test("a tree that contains a copy of its own root settles the root once", async () => {
     const [[boss, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
     const copy = createReceipt(worker!, task);
     expect((await post(task, nesting(worker!, task, [copy, copy]))).status).toBe(200);
@@ -292,7 +292,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     expect(await getTaskAt(t, given.path)).toMatchObject({ status: "pending" });
   });
 
-  test("a nested receipt settles nothing when its task_id is not the one that it is bound to", async () => {
+  test("a nested receipt settles nothing when its task_id is not that of the task to which it is bound", async () => {
     const [[, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
     const sub = await createSeller(t, 1);
     const given = await submitAcceptedTask(t, worker!, sub);

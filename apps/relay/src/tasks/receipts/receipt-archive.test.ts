@@ -35,7 +35,7 @@ async function deliver(
   return { task, raw };
 }
 
-/** Returns the answer's bytes, which parsing would hide. */
+/** Returns the text of the answer byte for byte, because parsing would hide differences. */
 async function bytesOf(path: string): Promise<[type: string | null, bytes: string]> {
   const headers = { authorization: `Bearer ${await t.token(worker)}` };
   const answer = await t.relay.fetch(new Request(`http://relay.test${path}`, { headers }));
@@ -70,9 +70,9 @@ describe("receipts as they arrived", () => {
     expect(await bytesOf(archive(worker, `/${task.task_id}`))).toEqual(["application/json", raw]);
   });
 
-  // The relay accepts such a text as every parser of doubles reads it, and verifiers refuse it.
+  // The relay reads such a text like every parser of doubles and accepts it, but verifiers refuse it.
   test.each<[string, (text: string) => string]>([
-    ["a number that other digits stand for", (text) => text.replace("740992", "740993")],
+    ["a number with digits that parsing changes", (text) => text.replace("740992", "740993")],
     ["a member twice", (text) => text.replace("{", '{"order_id":1,')],
   ])("a paid receipt whose text has %s is returned as a text that verifies", async (_, change) => {
     const { task } = await deliver((receipt) => change(JSON.stringify(receipt)), {

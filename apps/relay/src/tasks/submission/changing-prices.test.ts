@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-test("G2: an agent that changes its price all the time keeps no task from the others", async () => {
+test("G2: an agent that constantly changes its price does not deprive others of tasks", async () => {
   const honest = await createSeller(t, 0.5);
   const attacker = await createSeller(t, 0.1);
   const boss = await createBuyer(t, 100);

@@ -77,9 +77,9 @@ describe("a task with a delegation token", () => {
   });
 
   test.each<[string, string[], object]>([
-    ["within its scope is taken", ["read", "count"], { status: 200 }],
+    ["within the token's scope is accepted", ["read", "count"], { status: 200 }],
     [
-      "outside of it is refused",
+      "outside the token's scope is refused",
       ["read", "write"],
       { status: 403, body: { code: "receipt.out_of_scope" } },
     ],
@@ -125,7 +125,7 @@ describe("the budget of a delegation token", () => {
     [2, { status: 201, body: { amount_locked: 2 } }],
     [2.1, { status: 201, body: { amount_locked: 2.1 } }],
     [3, { status: 201, body: { amount_locked: 2.4 } }],
-  ])("a budget of %f bounds the price of 2 and its hold", async (max_budget, expected) => {
+  ])("a budget of %f limits the price of 2 and its hold", async (max_budget, expected) => {
     const delegation_token = issueToken(t, boss, worker, { max_budget });
     expect(await submitTask(t, boss, worker, { delegation_token })).toMatchObject(expected);
   });
@@ -146,7 +146,7 @@ describe("the budget of a delegation token", () => {
     await expectConsistentBooks(t, { holds: 24 });
   });
 
-  test("the budget of a token bounds the sum of all its children", async () => {
+  test("the budget of a token limits the sum of all its children", async () => {
     const root = issueToken(t, worker, boss, { max_budget: 5 });
     const submitChild = (token_id: string) =>
       submitTask(t, boss, worker, {
@@ -173,7 +173,7 @@ describe("the budget of a delegation token", () => {
       4,
     ],
   ])(
-    "the budget of a token is reduced, after %s, by the charge only, also at its parents",
+    "the budget of a token and of its parents is reduced, after %s, by the charge only",
     async (_, end, left) => {
       const root = issueToken(t, worker, boss, { max_budget: 4 });
       const delegation_token = attenuateToken(root, boss, worker);
@@ -188,7 +188,7 @@ describe("the budget of a delegation token", () => {
     },
   );
 
-  /** A token of the one name, issued now for an hour. */
+  /** A token with a fixed name, issued now for an hour. */
   const budgetOf = (max_budget: number) => issueToken(t, boss, worker, { max_budget });
 
   const pass = async (ms: number) => {
@@ -198,7 +198,7 @@ describe("the budget of a delegation token", () => {
   const hour = 3_600_000;
 
   describe("the sum of a delegation token that has ended", () => {
-    test("a token of the name of an ended one begins a new sum a minute later, as a submission may still be in progress", async () => {
+    test("a token with the name of an ended one begins a new sum only after a minute for submissions in progress", async () => {
       await finish(
         await submitAcceptedTask(t, boss, worker, { delegation_token: budgetOf(3) }),
         "completed",
@@ -214,7 +214,7 @@ describe("the budget of a delegation token", () => {
       });
     });
 
-    test("a token of the name of an ended one begins no new sum while a task under that is open", async () => {
+    test("a token with the name of an ended one begins no new sum while a task under the ended one is open", async () => {
       await reopen({ AGENT_TASK_TTL_MS: String(3 * hour) });
       const task = await submitAcceptedTask(t, boss, worker, { delegation_token: budgetOf(3) });
       await pass(2 * hour);
@@ -229,7 +229,7 @@ describe("the budget of a delegation token", () => {
       });
     });
 
-    test("the sum of an ended token lasts as long as the last token of its name", async () => {
+    test("the sum of an ended token is kept as long as the last token of its name", async () => {
       const delegation_token = issueToken(t, boss, worker, {
         max_budget: 5,
         expires_at: t.clock.now() + 5 * hour,
@@ -246,7 +246,7 @@ describe("the budget of a delegation token", () => {
 });
 
 describe("B4: the delegate of a token", () => {
-  test("B4: the delegate must be known, or the task would wait until it expires", async () => {
+  test("B4: the delegate must be known, because otherwise the task would wait until it expires", async () => {
     const refusal = { status: 404, code: "agent.not_found" };
     await expectNoDelegate(t, [boss, t.createUnknownAgent()], refusal);
     expect((await submitTask(t, boss, t.createUnknownAgent())).status).toBe(201);

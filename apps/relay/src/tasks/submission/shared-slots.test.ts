@@ -16,10 +16,10 @@ test.each([
   expect(getSharedSlots(100_000, charge)).toEqual({ slots, moreFrom });
 });
 
-test("H20: to keep out tasks of a price, an attacker must hold a thousand times that price or more", () => {
+test("H20: an attacker that keeps out tasks of a price must hold at least a thousand times that price", () => {
   const limit = 100_000;
   for (const charge of [1_000, 10_000, 100_000, 1_000_000, 10_000_000]) {
-    // The cheapest task that may use each slot which tasks of this price may use.
+    // The cheapest tasks that may use all slots which tasks of this price may use.
     let held = 0;
     let filled = getSharedSlots(limit, 0).slots;
     for (let price = 1_000; filled < getSharedSlots(limit, charge).slots; price *= 10) {

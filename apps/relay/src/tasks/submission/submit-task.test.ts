@@ -37,7 +37,7 @@ describe("submissions", () => {
   });
 
   test.each([60_000, 7_200_000, 604_800_000])(
-    "B12: a submission that asks for %i ms lives as long, and shows it",
+    "B12: a submission that requests a lifetime of %i ms gets and shows it",
     async (ttl_ms) => {
       const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
       const answer = await submitTask(t, boss, worker, { ttl_ms });
@@ -48,7 +48,7 @@ describe("submissions", () => {
     },
   );
 
-  test("B12: a submission lives no longer than the operator allows", async () => {
+  test("B12: a submission that requests a longer lifetime than the operator allows is refused", async () => {
     await t.close();
     t = await startTestRelay({
       AGENT_TASK_TTL_MS: "60000",
@@ -70,7 +70,7 @@ describe("submissions", () => {
     });
   });
 
-  test("a submission keeps the members that the executor needs, the prompt to the byte", async () => {
+  test("a submission keeps the members that the executor needs, and its prompt byte for byte", async () => {
     const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
     const prompt = ' \n\u{1f600} e\u0301 and \u00e9 \u0000 {"a": 1}\t ';
     const wanted = { prompt, wall_clock_ms: 1_500.5, step_id: "step-1" };
@@ -202,7 +202,7 @@ describe("malformed submissions", () => {
 });
 
 describe("the submitter", () => {
-  test("the submitter must authenticate: 401 without a token, 403 with junk", async () => {
+  test("the submitter must authenticate, and gets 401 without a token and 403 with a junk token", async () => {
     const path = `/agent/${(await t.createAgent()).agentId}/task`;
     const body = { prompt: "work" };
     expect(await t.request("POST", path, { body })).toMatchObject({
@@ -229,7 +229,7 @@ describe("the submitter", () => {
     expect(answer).toMatchObject({ status, body: { code } });
   });
 
-  test("AC6 the caller pays: submitted_by of another agent is overridden", async () => {
+  test("AC6 the caller pays, even if submitted_by names another agent", async () => {
     const [boss, victim] = [await createBuyer(t, 10), await createBuyer(t, 10)];
     const worker = await createSeller(t, 2);
     const { path } = await submitAcceptedTask(t, boss, worker, { submitted_by: victim.agentId });
@@ -247,7 +247,7 @@ describe("the submitter", () => {
     expect(await t.getBalance(boss)).toBe(7.6);
   });
 
-  test("the submitter may be absent under the master token for a free task, else 402", async () => {
+  test("the submitter may be missing under the master token for a free task, but a priced one gets 402", async () => {
     const submitAs = async (price: number) =>
       t.asOperator("POST", `/agent/${(await createSeller(t, price)).agentId}/task`, {
         prompt: "work",
@@ -274,7 +274,7 @@ describe("the price", () => {
     [["read", "read"], 1],
     [["read", "think"], 1],
   ])(
-    "the price for the capabilities %j of several is %f",
+    "the price for the capabilities %j of an agent with several is %f",
     async (required_capabilities, estimated_cost) => {
       const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, prices)];
       expect(await submitTask(t, boss, worker, { required_capabilities })).toMatchObject({
@@ -284,7 +284,7 @@ describe("the price", () => {
     },
   );
 
-  test("the price is that of the only one listed, and 0 without a listing or a price in it", async () => {
+  test("the price is that of the only listed capability, and 0 without a listing or without a price in it", async () => {
     const boss = await createBuyer(t, 10);
     const targets = [await createSeller(t, 0.5), await createSeller(t, {}), await t.createAgent()];
     const costs = [];
@@ -311,7 +311,7 @@ describe("the price", () => {
     [2, { status: 201, body: { amount_locked: 2 } }],
     [1.999999, { status: 402, body: { code: "budget.insufficient" } }],
   ])(
-    "a price of 2 with %f on the account is locked with as much of its buffer as fits",
+    "a price of 2 with %f on the account is held with as much of its buffer as the account covers",
     async (...row) => {
       const [balance, expected] = row;
       const [boss, worker] = [await createBuyer(t, balance), await createSeller(t, 2)];
@@ -334,14 +334,14 @@ describe("the price", () => {
     },
   );
 
-  test("A12: a max_budget that covers price and buffer changes nothing about the hold", async () => {
+  test("A12: a max_budget that covers price and buffer does not change the hold", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const locked = async (body: object) =>
       (await submitTask(t, boss, worker, { ...body })).body["amount_locked"];
     expect([await locked({}), await locked({ max_budget: 2.4 })]).toEqual([2.4, 2.4]);
   });
 
-  test("A12: a listing that is raised after it was read is not charged above max_budget", async () => {
+  test("A12: a price that is raised after the listing was read is not charged above max_budget", async () => {
     const [boss, worker] = [await createBuyer(t, 1_000), await createSeller(t, 0.01)];
     await putListing(t, worker, 500);
     const before = await getAgentStates(t, [boss]);
@@ -370,7 +370,7 @@ describe("the price", () => {
     expect((await submitTask(t, boss, worker, { max_budget: 0 })).status).toBe(201);
   });
 
-  test("a price above the account is refused with 402, advises to deposit and leaves nothing behind", async () => {
+  test("a price above the balance is refused with 402 and advice to deposit, and leaves nothing behind", async () => {
     const [boss, worker] = [await createBuyer(t, 1), await createSeller(t, 2)];
     const before = await getAgentStates(t, [boss, worker]);
     const answer = await submitTask(t, boss, worker);
@@ -387,7 +387,7 @@ describe("the price", () => {
     ["falls", 0.5],
     ["is dropped", 0],
   ])(
-    "MN7 the price is fixed at submission: when it %s before the receipt, 2 is paid",
+    "MN7 the price is fixed at submission, so that 2 is paid even if it %s before the receipt",
     async (_, later) => {
       const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
       const task = await submitAcceptedTask(t, boss, worker);
@@ -454,7 +454,7 @@ function manyTexts(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `text ${i}`);
 }
 
-/** Returns other bytes than the relay's own source of randomness, so that ids do not collide. */
+/** Returns different bytes than the relay's own source of randomness, so that ids do not collide. */
 function bytes(length: number): Uint8Array {
   return new Uint8Array(length).fill(7);
 }

@@ -27,7 +27,7 @@ const setCount = compile<{ scope: string; live: number }>()(
     on conflict (scope) do update set live = excluded.live`,
 );
 
-/** Starts a relay that holds as many open tasks as its counters say. */
+/** Starts a relay whose counters state the given numbers of open tasks. */
 async function relayHolding(live: number): Promise<TestRelay> {
   // The ids of each relay come from one seed, so two must not share a file.
   const path = join(mkdtempSync(join(folder, "relay-")), "relay.db");
@@ -63,7 +63,7 @@ describe("full quotas of submitters", () => {
     expect((await submitTask(relay, await createBuyer(relay, 2), worker)).status).toBe(201);
   });
 
-  test("a submitter gets a slot back for each task that is finished, cancelled or expired", async () => {
+  test("a submitter regains a slot for each task that is finished, cancelled or expired", async () => {
     const [relay, boss, worker, open] = await full();
     const [done, cancelled] = open as [Delegation, Delegation];
     const next = async () => (await submitTask(relay, boss, worker)).status;
