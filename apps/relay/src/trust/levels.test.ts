@@ -13,7 +13,7 @@ const levels: readonly TrustLevel[] = [
 
 describe("a stored level", () => {
   test.each([...levels.entries()])(
-    "%i is %s, so that rows can be ordered by it",
+    "the stored level %i is %s, so that rows can be ordered by it",
     (index, level) => {
       expect(levelName(index)).toBe(level);
       const record = { ...createTrustRecord("a", "b", 1), trust_level: level };

@@ -30,7 +30,7 @@ async function records(of = boss): Promise<TrustRecord[]> {
 }
 
 describe("an agent's trust records", () => {
-  test("an agent's trust records do not exist before its first task, and never for the executor's side", async () => {
+  test("a trust record exists only from the first task on, and only for the delegator", async () => {
     expect(await records()).toEqual([]);
     await work("completed");
     expect(await records(worker)).toEqual([]);
@@ -76,14 +76,14 @@ describe("an agent's trust records", () => {
     ["failed", 3, "unknown", 0.1],
     ["denied", 3, "unknown", 0.1],
   ] as const)(
-    "after %s x %i a trust record has the level %s and the score %d",
+    "a trust record has, after %s x %i, the level %s and the score %d",
     async (status, times, trust_level, trust_score) => {
       for (let i = 0; i < times; i += 1) await work(status);
       expect(await records()).toMatchObject([{ trust_level, trust_score }]);
     },
   );
 
-  test("trust records do not arise from self-submitted or anonymous tasks", async () => {
+  test("a self-submitted or anonymous task leads to no trust record", async () => {
     await work("completed", { by: boss });
     const free = await createSeller(t, 0);
     const path = `/agent/${free.agentId}/task`;

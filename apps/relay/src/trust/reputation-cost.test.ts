@@ -20,7 +20,7 @@ async function rankFor(reader: TestAgent): Promise<MarketCandidate[]> {
   return body["candidates"] as MarketCandidate[];
 }
 
-describe("C1: what a stranger sees costs the fees that it claims to be worth", () => {
+describe("C1: a level that strangers see costs fees", () => {
   test("C1: two identities with 40 tasks at 0.000001 show no level and no success", async () => {
     m = await createReputationMarket();
     const honest = await m.seller(0.5);
@@ -39,7 +39,7 @@ describe("C1: what a stranger sees costs the fees that it claims to be worth", (
     ]);
   });
 
-  test("C1: two payers who left 0.50 each show an honest agent as trusted and rank it first", async () => {
+  test("C1: an honest agent is shown as trusted and ranks first if two payers left 0.50 in fees each", async () => {
     m = await createReputationMarket();
     const honest = await m.seller(0.5);
     const fake = await m.seller(0.5);
@@ -65,8 +65,8 @@ describe("C1: what a stranger sees costs the fees that it claims to be worth", (
 const trust = async (reader: TestAgent, agent: TestAgent) =>
   (await showTo(reader, agent)).trust_level;
 
-describe("C4: payers that the asker knows count without fees", () => {
-  test("C4: two payers whom the asker has paid show it their level at once", async () => {
+describe("C4: payers that the reader knows count without fees", () => {
+  test("C4: two payers whom the reader has paid show it their level at once", async () => {
     m = await createReputationMarket();
     const worker = await m.seller(0.02);
     const payers = [await m.seller(1), await m.seller(1)];
@@ -88,7 +88,7 @@ describe("C4: payers that the asker knows count without fees", () => {
     expect(found).toMatchObject({ trust_level: "trusted" });
   });
 
-  test("C4: payers whom the asker trusts by free tasks count, but no tasks without a fee do", async () => {
+  test("C4: payers whom the reader trusts from free tasks count, but their tasks without a fee do not", async () => {
     m = await createReputationMarket();
     const [worker, fake] = [await m.seller(0.02), await m.seller(TINY_PRICE)];
     const payers = [await m.seller(0), await m.seller(0)];
@@ -105,7 +105,7 @@ describe("C4: payers that the asker knows count without fees", () => {
     expect(await trust(asker, fake)).toBe("unknown");
   });
 
-  test("C4: a payer whom the asker has paid and then blocked counts no more", async () => {
+  test("C4: a payer whom the reader has paid and then blocked no longer counts", async () => {
     m = await createReputationMarket();
     const worker = await m.seller(0.02);
     const payers = [await m.seller(1), await m.seller(1)];
@@ -123,7 +123,7 @@ describe("C4: payers that the asker knows count without fees", () => {
 });
 
 describe("C3: payers with one owner count as one", () => {
-  test("C3: an identity under a former key of another payer adds nothing to its word", async () => {
+  test("C3: an identity under a former key of another payer does not count as a second payer", async () => {
     m = await createReputationMarket();
     const { t } = m;
     const worker = await m.seller(1);
@@ -144,7 +144,7 @@ describe("C3: payers with one owner count as one", () => {
     expect(await trust(stranger, worker)).toBe("trusted");
   });
 
-  test("C3: two payers that turn out to be one lower the level that they showed", async () => {
+  test("C3: two payers that turn out to have one owner no longer show the level that they showed together", async () => {
     m = await createReputationMarket();
     const { t } = m;
     const worker = await m.seller(1);
@@ -165,8 +165,8 @@ describe("C3: payers with one owner count as one", () => {
   });
 });
 
-describe("C7: harm has the same price as praise", () => {
-  test("C7: failures count for strangers only from payers that left fees", async () => {
+describe("C7: a bad reputation costs the same fees as a good one", () => {
+  test("C7: failed tasks count for strangers only if their payers left fees", async () => {
     m = await createReputationMarket();
     const [worker, other] = [await m.seller(1), await m.seller(1)];
     const [payer, enemy] = [await m.buyer(20), await m.buyer(20)];
@@ -178,13 +178,13 @@ describe("C7: harm has the same price as praise", () => {
     const stranger = await m.buyer(0);
     expect(await rate(stranger)).toBe(1);
     expect(await rate(enemy)).toBe(0);
-    // From now on the enemy has left a fee of 0.05.
+    // From now on, the enemy has left a fee of 0.05.
     await m.work(enemy, other);
     await m.work(enemy, worker, { times: 2, status: "failed" });
     expect(await rate(stranger)).toBe(0.5);
   });
 
-  test("C7: a success for a payer below the threshold counts as a free one", async () => {
+  test("C7: a success for a payer below the threshold counts like a free task", async () => {
     m = await createReputationMarket();
     const worker = await m.seller(0.00001);
     await m.work(await m.buyer(1), worker, { times: 5 });
@@ -195,7 +195,7 @@ describe("C7: harm has the same price as praise", () => {
 });
 
 describe("C2: the thresholds of a relay", () => {
-  test("C2: a relay for small prices sets lower thresholds", async () => {
+  test("C2: the operator of a relay for small prices can set lower thresholds", async () => {
     m = await createReputationMarket({
       AGENT_TRUST_FEES_VERIFIED: "0.0005",
       AGENT_TRUST_FEES_TRUSTED: "0.005",
@@ -207,7 +207,7 @@ describe("C2: the thresholds of a relay", () => {
     expect(await trust(await m.buyer(0), worker)).toBe("trusted");
   });
 
-  test("C2: without fees no level is shown, and discovery and market say unpriced", async () => {
+  test("C2: a relay without fees shows no level, and its discovery and market state the basis unpriced", async () => {
     m = await createReputationMarket({ AGENT_PLATFORM_FEE_RATE: "0" });
     const worker = await m.seller(1);
     for (const payer of [await m.buyer(20), await m.buyer(20)]) {
@@ -222,7 +222,7 @@ describe("C2: the thresholds of a relay", () => {
     ]);
   });
 
-  test("C2: thresholds of 0, set by hand, show the best level of two payers, and say unpriced", async () => {
+  test("C2: thresholds of 0 show the best level that two payers give, and state the basis unpriced", async () => {
     m = await createReputationMarket({
       AGENT_PLATFORM_FEE_RATE: "0",
       AGENT_TRUST_FEES_VERIFIED: "0",
@@ -242,7 +242,7 @@ describe("C2: the thresholds of a relay", () => {
     ]);
   });
 
-  test("C2: a relay with fees warns of nothing, and says nothing of a basis", async () => {
+  test("C2: a relay with fees logs no warning and states no basis", async () => {
     m = await createReputationMarket();
     const worker = await m.seller(1);
     const stranger = await m.buyer(0);

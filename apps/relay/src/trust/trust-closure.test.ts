@@ -22,7 +22,7 @@ async function trader(): Promise<TestAgent> {
   return agent;
 }
 
-/** First contact is worth 0.3, five good tasks 0.6, twenty 0.9. */
+/** First contact is worth 0.3, five successful tasks 0.6, and twenty 0.9. */
 async function trusts(by: TestAgent, worker: TestAgent, tasks: number): Promise<void> {
   for (let i = 0; i < tasks; i += 1) {
     const task = await submitAcceptedTask(t, by, worker);
@@ -54,7 +54,7 @@ describe("the trust closure", () => {
     expect(await closureOf(await t.createAgent())).toEqual([]);
   });
 
-  test("the trust closure holds each agent once, by its most trusted path, the most trusted first", async () => {
+  test("the trust closure has each agent once, by its most trusted path, ordered from the most trusted agent", async () => {
     const [a, b, c, d] = [
       await createBuyer(t, 100),
       await trader(),
@@ -133,7 +133,7 @@ describe("the trust closure", () => {
 });
 
 describe("the path to an agent", () => {
-  test("the path to an agent is that of the closure, for any agent that asks", async () => {
+  test("the path to an agent is that of the trust closure, whichever agent requests it", async () => {
     const [a, b, c] = [await createBuyer(t, 100), await trader(), await trader()];
     await trusts(a, b, 5);
     await trusts(b, c, 5);
@@ -146,7 +146,7 @@ describe("the path to an agent", () => {
     }
   });
 
-  test("the path to an agent is 404 backwards, to oneself, and to and from strangers", async () => {
+  test("the path to an agent is answered with 404 backwards, to oneself, and to or from strangers", async () => {
     const [a, b] = [await createBuyer(t, 100), await trader()];
     await trusts(a, b, 1);
     const stranger = await t.createAgent();

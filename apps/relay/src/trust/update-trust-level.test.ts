@@ -56,7 +56,7 @@ describe("blocks", () => {
     expect(await records()).toEqual([record]);
   });
 
-  test("a block retains the counters, and applies to the delegator alone", async () => {
+  test("a block keeps the counters of the record, and applies only to the delegator that set it", async () => {
     for (let i = 0; i < 5; i += 1) await work();
     const other = await createBuyer(t, 10);
     await work(other);
@@ -76,7 +76,7 @@ describe("blocks", () => {
   });
 
   test.each(["unknown", "first_contact", "verified", "trusted"])(
-    "a block is final, so %s is 409",
+    "a block is final, so a change to %s is answered with 409",
     async (level) => {
       await block();
       expect(await set(boss, worker, level)).toMatchObject({
@@ -171,7 +171,7 @@ describe("CR10 blocked agents", () => {
     expect(await score(other)).toBe(await score(other, reader));
   });
 
-  test("a blocked agent is not chosen even as the cheapest, and reads as blocked", async () => {
+  test("a blocked agent is not chosen even if it is the cheapest, and is shown as blocked", async () => {
     const cheap = await createSeller(t, 0);
     await block(boss, cheap);
     const task = await submitAcceptedTask(t, boss, await t.createAgent(), summarise);

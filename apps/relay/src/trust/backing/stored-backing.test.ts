@@ -91,7 +91,7 @@ async function apply(db: Storage, act: Act): Promise<void> {
   });
 }
 
-test("C2, C3: the stored sums show what the rule says of all records, after any sequence of changes", async () => {
+test("C2, C3: the stored sums equal those that the rule gives for all records, after any sequence of changes", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof(work, work, link, block, change), { maxLength: 25 }),
