@@ -62,7 +62,7 @@ describe("the visibility report of an agent", () => {
     expect(hints.join(" ")).toMatch(/Register.*Name capabilities.*Connect/);
   });
 
-  test("the visibility report names no problem of a complete agent", async () => {
+  test("the visibility report names no problem for a complete agent", async () => {
     const agent = await t.createAgent();
     const endpoint = await startHttpEndpoint((_, response) =>
       response.end(JSON.stringify({ status: "ok", agent_id: agent.agentId })),
@@ -105,7 +105,7 @@ describe("the visibility report of an agent", () => {
   });
 });
 
-test("a capability is counted once per agent that offers it now", async () => {
+test("a capability is counted once for each agent that currently offers it", async () => {
   const [first, second] = [await createSeller(t, 1), await createSeller(t, 1)];
   const odd = await t.createAgent();
   await register(odd, "http://127.0.0.1:1", ["Summarise"]);
@@ -125,7 +125,7 @@ describe("the endpoint", () => {
     ["of another agent", '{"agent_id":"another"}', { ok: false, detail: /answers as another/ }],
     ["that names no agent", "<html>", { ok: true, detail: /^reachable$/ }],
     ["that answers null", "null", { ok: true, detail: /^reachable$/ }],
-  ])("%s is reported without its answer", async (_, text, expected) => {
+  ])("an endpoint %s is reported without its answer", async (_, text, expected) => {
     endpoint = await startHttpEndpoint((__, response) => response.end(text));
     const agent = await t.createAgent();
     await register(agent, endpoint.url);
@@ -171,7 +171,7 @@ describe("suggestions of spellings", () => {
     ["SUMMARISE", "summarise"],
     ["code_review", "code-review"],
     ["Code Review", "code-review"],
-  ])("%s is probably %s", (given, meant) => {
+  ])("the spelling %s is probably meant as %s", (given, meant) => {
     expect(meantBy(given)).toBe(meant);
   });
 
