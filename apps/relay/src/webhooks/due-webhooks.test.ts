@@ -96,7 +96,7 @@ test("H3: a list of due webhooks begins after the owner that was served last", a
   expect(await listIds("c")).toEqual(["a1", "b4", "c6", "a2", "c7"]);
 });
 
-test("H3: of one owner the webhook that had its turn last comes last, and before those that failed", async () => {
+test("H3: an owner's webhook that was served last is listed after its others, but before failed ones", async () => {
   await insertDue(["a1", "a2", "a3", "a4"]);
   await setFailed("a1", NOW - 1_000);
   const end = (webhook_id: string, now: number) =>
@@ -115,14 +115,14 @@ test("the end of a turn does not end a pause that a failure began", async () => 
   expect(await listIds()).toEqual([]);
 });
 
-test("a webhook that pauses, or has no due delivery, is not listed", async () => {
+test("a webhook that is paused, or has no due delivery, is not listed", async () => {
   await insertDue(["a1", "a2"]);
   await setFailed("a1", NOW + 1);
   await storage.transaction((tx) => insertMessage(tx, "b3", NOW + 1));
   expect(await listIds()).toEqual(["a2"]);
 });
 
-test("a message to a webhook that was deleted is not stored, so that none waits for ever", async () => {
+test("a message to a deleted webhook is not stored, so that no message waits for ever", async () => {
   await insertDue(["a1"]);
   await storage.transaction(async (tx) => {
     await deleteWebhook(tx, { webhook_id: "a1", agent_id: "a" });
@@ -132,7 +132,7 @@ test("a message to a webhook that was deleted is not stored, so that none waits 
   expect(await findDueDelivery(storage.read, { webhook_id: "a1", now: NOW })).toBeUndefined();
 });
 
-test("a webhook is listed from the time of its earliest delivery on, in whatever order they come", async () => {
+test("a webhook is listed from the time of its earliest delivery on, whichever delivery was added first", async () => {
   await insertDue(["a1"]);
   await storage.transaction(async (tx) => {
     await deleteDelivery(tx, `a1-${NOW}`);
@@ -154,7 +154,7 @@ test("a webhook is listed from the time of its earliest delivery on, in whatever
 });
 
 test.runIf(onlyOn("sqlite"))(
-  "H25: due webhooks are found in an index, without a look at those that wait or pause",
+  "H25: due webhooks are found in an index, without reading those that wait or are paused",
   () => {
     const memory = new Sqlite(":memory:");
     migrate(memory, migrations);
@@ -169,7 +169,7 @@ test.runIf(onlyOn("sqlite"))(
   },
 );
 
-test("H3: 50 owners with 20 due webhooks each keep no other owner out of the list", async () => {
+test("H3: 50 owners with 20 due webhooks each do not keep another owner out of the list", async () => {
   const name = (at: number) => String(at).padStart(4, "0");
   await insertDue(
     Array.from({ length: 1_000 }, (_, at) => name(at)),
@@ -179,7 +179,7 @@ test("H3: 50 owners with 20 due webhooks each keep no other owner out of the lis
   expect((await listIds()).slice(0, 51)).toContain("9999");
 });
 
-test("H3: every one of 250 owners is listed in turn by lists of 100", async () => {
+test("H3: lists of 100 webhooks list each of 250 owners in turn", async () => {
   const owners = Array.from({ length: 250 }, (_, at) => `owner-${at}`);
   await insertDue(owners, (webhook_id) => webhook_id);
   const seen = new Set<string>();

@@ -30,6 +30,9 @@ test.each([
   ["none waits", "", { a: 4 }, false],
   ["only owners with as many lanes wait", "b2 c2", { a: 1, b: 1, c: 1 }, false],
   ["only owners with more lanes wait", "b5", { a: 1, b: 4 }, false],
-] as const)("H3: whether a lane of an owner is wanted if %s", (_, waiting, lanes, expected) => {
-  expect(isLaneWanted(parse(waiting), countIn(lanes), "a")).toBe(expected);
-});
+] as const)(
+  "H3: a lane is given up only if another webhook needs it: %s",
+  (_, waiting, lanes, expected) => {
+    expect(isLaneWanted(parse(waiting), countIn(lanes), "a")).toBe(expected);
+  },
+);

@@ -88,7 +88,7 @@ test.each([
   [600, 1],
   [1_100, 2],
 ])(
-  "H3: among %i owners with %i slow webhooks each no owner waits longer than a round of all",
+  "H3: none of %i owners with %i slow webhooks each waits longer than a round of all owners",
   async (count, webhooks) => {
     const honest = { owner: "slow-00040-honest", webhooks: 1, answerMs: 100 };
     const parties = [...createSlowParties(count, webhooks), honest];
@@ -111,14 +111,14 @@ test.each([
   },
 );
 
-test("H3: each of 20 webhooks of an owner has its turn though the first ones never end", async () => {
+test("H3: each of 20 webhooks of an owner has its turn although the first ones never answer", async () => {
   const { sent } = await runParties([{ owner: "busy", webhooks: 20, answerMs: 50 }], 20_000);
   const waits = [...sent.values()].map((times) => longestWait(times, 20_000));
   expect(waits).toHaveLength(20);
   expect(Math.max(...waits)).toBeLessThanOrEqual(6_000);
 });
 
-test("a webhook keeps its lane as long as no other webhook wants it", async () => {
+test("a webhook keeps its lane as long as no other webhook needs it", async () => {
   const { sent } = await runParties([{ owner: "one", webhooks: 1, answerMs: 50 }], 10_000);
   expect(longestWait(sent.get("one/0"), 10_000)).toBe(50);
 });

@@ -13,7 +13,7 @@ const SLOW_RECEIVERS = 5;
 let t: TestRelay;
 /** The number of messages that the honest receiver got. */
 let honestly: number;
-/** The requests to slow receivers without an answer, and when they came. */
+/** The unanswered requests to slow receivers, and their times of arrival. */
 let unanswered: { readonly response: ServerResponse; readonly at: number }[];
 let servers: Server[];
 beforeEach(async () => {
@@ -60,7 +60,7 @@ async function passSecond(): Promise<void> {
   await settleEventLoop();
 }
 
-test("H3: 130 owners whose receivers answer late keep no lane from an honest agent", async () => {
+test("H3: 130 owners whose receivers answer late do not deprive an honest agent of a lane", async () => {
   const boss = await createBuyer(t, 1_000);
   const receivers = await Promise.all(Array.from({ length: SLOW_RECEIVERS }, startSlowReceiver));
   const startSlowOwner = async (_: unknown, made: number) => {
@@ -71,7 +71,7 @@ test("H3: 130 owners whose receivers answer late keep no lane from an honest age
   };
   await Promise.all(Array.from({ length: 130 }, startSlowOwner));
   await passSecond();
-  // All lanes of a process.
+  // This is the number of all lanes of a process.
   await vi.waitFor(() => expect(unanswered.length).toBeGreaterThanOrEqual(512), 10_000);
   const honest = await createSeller(t, 1);
   await subscribe(honest, await startHonestReceiver());

@@ -61,7 +61,7 @@ test("H3: an agent with 20 silent webhooks delays no other agent's webhook", asy
     expect(countReceived("/honest")).toBe(sent);
   }
   expect(unanswered).toHaveLength(4 * processCount);
-  // The next four are tried once the first have run out of time, and none is forgotten.
+  // The next four are tried once the first ones have timed out, and none is omitted.
   for (let passed = 0; passed < 80; passed += 1) await passSecond();
   expect(new Set(received.filter((url) => url.startsWith("/silent"))).size).toBe(20);
 });
@@ -77,7 +77,7 @@ test("H3: the other webhooks of an owner go on while one of them is silent", asy
   expect(unanswered).toHaveLength(1);
 });
 
-test("H3: the next delivery of a webhook is taken at once, and a failed one pauses it", async () => {
+test("H3: the next delivery of a webhook begins at once, and a failed one pauses the webhook", async () => {
   const owner = await createSeller(t, 1);
   await subscribe(owner, "/hook");
   for (let sent = 0; sent < 10; sent += 1) await submitAcceptedTask(t, boss, owner);

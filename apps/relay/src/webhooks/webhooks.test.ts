@@ -149,7 +149,7 @@ describe("An agent's webhook", () => {
     await subscribe(worker);
   });
 
-  test("D14: a second revocation deletes the webhooks that an earlier version left", async () => {
+  test("D14: a second revocation deletes the webhooks that an earlier version did not delete", async () => {
     const createWebhookSql = ({ agentId }: TestAgent) =>
       `INSERT INTO webhooks (webhook_id, agent_id, url, secret, events, state, failures, paused_until, created_at)
        VALUES ('one', '${agentId}', '${url}', 'whsec_', '[]', 'active', 0, 0, 1)`;
@@ -165,7 +165,7 @@ describe("An agent's webhook", () => {
     await edited.close();
   });
 
-  test("a webhook receives no other events and none of other agents", async () => {
+  test("a webhook receives no events of other kinds or other agents", async () => {
     await subscribe(boss, ["task.failed"]);
     await subscribe(await t.createAgent());
     await work();
@@ -196,7 +196,7 @@ describe("An agent's webhook", () => {
     expect(received).toHaveLength(3);
   });
 
-  test("a webhook misses an event after six failed attempts, but receives later ones", async () => {
+  test("a webhook loses an event after six failed attempts, but receives later ones", async () => {
     await subscribe(boss, ["task.completed"]);
     status = 500;
     await work();
@@ -206,7 +206,7 @@ describe("An agent's webhook", () => {
     expect(await state(boss)).toMatchObject({ state: "active", failures: 6 });
   });
 
-  test("a webhook is disabled after 20 consecutive failures with the reason, and enabled by a test", async () => {
+  test("a webhook is disabled with a reason after 20 consecutive failures, and enabled again by a test message", async () => {
     const { webhook_id } = await subscribe(boss, ["task.completed"]);
     status = 302;
     for (let i = 0; i < 20; i += 1) {
@@ -286,7 +286,7 @@ describe("An agent's webhook", () => {
     expect(await t.as(boss, "DELETE", path(boss, `/${webhook_id}`))).toMatchObject({ status: 404 });
   });
 
-  test("a webhook is visible to its owner only and shows its secret once", async () => {
+  test("a webhook is visible to its owner only, and its secret is shown only once", async () => {
     const { webhook_id, secret } = await subscribe(boss);
     for (const [method, rest] of [
       ["GET", ""],
