@@ -35,7 +35,7 @@ async function getWitnessedSize(baseUrl: string): Promise<number> {
   return parsed.ok ? parsed.head.size : 0;
 }
 
-test("TL6 a witness that was killed between storing a head and answering does not go back", async () => {
+test("TL6 a witness that was killed between storing a head and answering does not return to an older head", async () => {
   const env = {
     ...minimalEnv,
     ...witnessEnv(log),
@@ -53,7 +53,7 @@ test("TL6 a witness that was killed between storing a head and answering does no
   const second = startRelay(env, exact);
   const url = await second.baseUrl;
   expect(await getWitnessedSize(url)).toBe(17);
-  // The log does not know that its head was stored; another story from the old size gets no line.
+  // The log does not know that its head was stored; another history from the old size gets no cosignature.
   expect(await ask(url, liar, 10, 12)).toMatchObject({ status: 409, text: "17\n" });
   expect(await ask(url, liar, 17, 40)).toMatchObject({ status: 422 });
   expect(await ask(url, log, 10, 17)).toMatchObject({ status: 409, text: "17\n" });

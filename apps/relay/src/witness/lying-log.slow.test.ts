@@ -75,7 +75,7 @@ async function fetchEvidence(baseUrl: string, { worker, payer, did, acknowledged
 const listOffers = (relay: RelayProcess) =>
   parseLogLines(relay.stdout()).filter(({ msg }) => msg === "liar.offered");
 
-test("TL1 a relay that tells two stories is caught by its witness, by a monitor and by a verifier", async () => {
+test("TL1 a relay that serves two histories is detected by its witness, by a monitor and by a verifier", async () => {
   const { relay, baseUrl, load, logKey, witnessKey, witnessUrl, prefix } = await startLiar();
   await runLoad(baseUrl, load, ({ receipts }) => receipts.size > 0, 1);
   const bundle = await fetchEvidence(baseUrl, load);

@@ -56,7 +56,7 @@ async function pinStatedLog(stated: ModelLog): Promise<void> {
   await t.close();
 }
 
-test("a log that the operator names takes its name back from a peer that stated it under another key", async () => {
+test("a log that the operator names gets its name back from a peer that stated it under another key", async () => {
   await pinStatedLog(claimed);
   const t = await start(witnessEnv(log), 2);
   expect(await cosign(t, claimed, claimed.size)).toBe(403);

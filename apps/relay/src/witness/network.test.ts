@@ -60,7 +60,7 @@ async function startTriangle(env: Record<string, string> = {}) {
 const isCosignedBy = (site: TestSite, count: number) => async () =>
   (await readState(site)).latest?.cosigned === count;
 
-test("three relays cosign each other's logs after their handshakes, and two lines count for each", async () => {
+test("three relays cosign each other's logs after their handshakes, and each log has two cosignatures", async () => {
   const { clock, sites } = await startTriangle();
   for (const site of sites) await site.createAgent();
   await advanceUntil(clock, sites, { stepMs: 1_000, what: "two cosignatures each" }, async () => {
@@ -183,7 +183,7 @@ describe("the statement of a peer about its log", () => {
     expect(await cosign(log)).toBe(200);
   });
 
-  test("a peer's statement about its log counts only under the key of the peer", async () => {
+  test("a peer's statement about its log counts only if the peer's key signed it", async () => {
     const { t, state, cosign } = await startStating();
     state(log, new Uint8Array(32).fill(9));
     await tick(t);
@@ -213,7 +213,7 @@ describe("the statement of a peer about its log", () => {
     expect(t.listLogged("log.key_changed")).toHaveLength(1);
   });
 
-  test("a removed peer's statement counts no longer, and a new handshake does not roll its log back", async () => {
+  test("a removed peer's statement no longer counts, and a new handshake does not roll its log back", async () => {
     const { t, peer, state, cosign } = await startStating();
     state(log);
     await tick(t);
@@ -223,7 +223,7 @@ describe("the statement of a peer about its log", () => {
     await t.clock.advance(1_000);
     await peer.completeHandshake();
     await tick(t);
-    // The state is that of before: size 20, and not 0.
+    // The state is the earlier one, of size 20 and not 0.
     const again = await askWitness(t, `old 0\n\n${log.sign([], 10)}`);
     expect(again).toMatchObject({ status: 409, text: "20\n" });
   });
@@ -231,23 +231,26 @@ describe("the statement of a peer about its log", () => {
   test.each([
     ["with the id of its relay", (relayId: string) => `agent-relay/${relayId}`],
     ["with a name of its own", () => "log.example/own"],
-  ])("a peer cannot take a log %s from its relay, and then leave", async (_, nameOf) => {
-    const { t, peer, state, cosign } = await startStating();
-    const own = new ModelLog(3, { origin: nameOf(peer.relayId) });
-    own.append(new Uint8Array(90).fill(1));
-    state(own);
-    await tick(t);
-    expect(await cosign(own)).toBe(200);
-    // The key of a log is public, so anyone can state it.
-    const thief = await joinStating(t);
-    thief.state(own);
-    await tick(t);
-    expect((await thief.peer.remove()).status).toBe(200);
-    expect(await cosign(own)).not.toBe(404);
-  });
+  ])(
+    "a peer that states another relay's log %s and then leaves does not take it from that relay",
+    async (_, nameOf) => {
+      const { t, peer, state, cosign } = await startStating();
+      const own = new ModelLog(3, { origin: nameOf(peer.relayId) });
+      own.append(new Uint8Array(90).fill(1));
+      state(own);
+      await tick(t);
+      expect(await cosign(own)).toBe(200);
+      // The key of a log is public, so anyone can state it.
+      const thief = await joinStating(t);
+      thief.state(own);
+      await tick(t);
+      expect((await thief.peer.remove()).status).toBe(200);
+      expect(await cosign(own)).not.toBe(404);
+    },
+  );
 });
 
-describe("a witness that misbehaves, or knows more", () => {
+describe("a witness that misbehaves, or knows a newer head", () => {
   const stranger = new ModelLog(8, { origin: "stranger" });
 
   async function startAsking(answer: (path: string) => unknown) {
@@ -300,7 +303,7 @@ describe("a witness that misbehaves, or knows more", () => {
     expect(held).toBeNull();
   });
 
-  test("a witness that misbehaves is asked again only after ten seconds, then after twenty", async () => {
+  test("a witness that misbehaves is requested again only after ten seconds, then after twenty", async () => {
     const times: number[] = [];
     let t: TestRelay | undefined;
     t = await startAsking((path) => {
@@ -313,14 +316,14 @@ describe("a witness that misbehaves, or knows more", () => {
     expect(times.at(-1)! - times.at(-2)!).toBe(20_000);
   });
 
-  test("a witness that shows a head that its log never signed does not stop the log", async () => {
+  test("a witness that shows a head that the log never signed does not stop the log", async () => {
     const t = await startAsking((path) =>
       path.endsWith("/checkpoint") ? { status: 200, text: stranger.sign() } : { status: 409 },
     );
     expect((await readState(t)).held).toBeNull();
   });
 
-  test("a witness that knows a larger head of the same key stops the signing of heads, while work goes on", async () => {
+  test("a witness that knows a larger head under the same key stops the signing of heads, but not other work", async () => {
     // The same seed gives the same keys, as an older copy of the database would.
     const newer = await startTestRelay();
     closing.push(() => newer.close());

@@ -27,7 +27,7 @@ async function buildRequest(of: ModelLog, old: number, size: number): Promise<st
 }
 
 describe("the witness of a relay", () => {
-  test("the witness cosigns a log that only grows, and shows the newest head with both lines", async () => {
+  test("the witness cosigns a log that only grows, and shows the newest head with both signatures", async () => {
     const t = await start(env);
     for (const [old, size] of [
       [0, 17],
@@ -44,7 +44,7 @@ describe("the witness of a relay", () => {
     }
   });
 
-  test("the witness states the size that it cosigned last to a log that believes another one", async () => {
+  test("the witness tells a log that assumes another size the size that it cosigned last", async () => {
     const t = await start(env);
     await askWitness(t, await buildRequest(log, 0, 17));
     for (const request of [
@@ -58,7 +58,7 @@ describe("the witness of a relay", () => {
     }
   });
 
-  test("the witness takes any media type, and no body above 80 KiB", async () => {
+  test("the witness accepts any media type, but no body above 80 KiB", async () => {
     const t = await start(env);
     const raw = await buildRequest(log, 0, 17);
     for (const type of ["application/json", "image/png"]) {
@@ -72,7 +72,7 @@ describe("the witness of a relay", () => {
     });
   });
 
-  test("TL5 the witness gives one of 50 requests from one size its line, and the others the new size", async () => {
+  test("TL5 the witness cosigns for one of 50 requests from one size, and answers the others with the new size", async () => {
     const t = await start(env);
     await askWitness(t, await buildRequest(log, 0, 10));
     const sizes = Array.from({ length: 50 }, (_, at) => 11 + (at % 30));
@@ -121,7 +121,7 @@ describe("the evidence of a witness", () => {
   const countEvidence = async (t: TestRelay) =>
     /witness_evidence (\d+)/.exec((await t.asOperator("GET", "/metrics")).text)?.[1];
 
-  test("evidence of two roots of one size is kept, once, and changes no state", async () => {
+  test("evidence of two roots of one size is stored once and changes no state", async () => {
     const t = await start(env);
     await askWitness(t, await buildRequest(log, 0, 17));
     const fork = formatAddCheckpoint(17, [], liar.sign([], 17));
@@ -136,7 +136,7 @@ describe("the evidence of a witness", () => {
     expect(await askWitness(t, await buildRequest(log, 17, 40))).toMatchObject({ status: 200 });
   });
 
-  test("evidence of a fork that names another old size is kept", async () => {
+  test("evidence of a fork that names another old size is stored", async () => {
     const t = await start(env);
     await askWitness(t, await buildRequest(log, 0, 17));
     expect(await askWitness(t, formatAddCheckpoint(0, [], liar.sign([], 17)))).toMatchObject({
@@ -145,7 +145,7 @@ describe("the evidence of a witness", () => {
     expect(await countEvidence(t)).toBe("1");
   });
 
-  test("evidence of a fork replaces a head without a valid proof when the 16 places are taken", async () => {
+  test("evidence of a fork replaces a head without a valid proof if 16 pieces of evidence are already stored", async () => {
     const t = await start(env);
     await askWitness(t, await buildRequest(log, 0, 17));
     for (let size = 18; size < 40; size += 1) {
