@@ -50,14 +50,14 @@ const status = (at = path) =>
     randomBytes: (length) => new Uint8Array(length),
   }) as Promise<CommandResult>;
 
-/** A database with a hold of 2.4, of a relay that was closed. */
+/** A database of a closed relay, with a hold of 2.4. */
 async function filled(): Promise<void> {
   const t = await startTestRelay({ AGENT_DB_PATH: path });
   await submitAcceptedTask(t, await createBuyer(t, 10), await createSeller(t, 2));
   await t.close();
 }
 
-/** Moves money through a relay until `ended`, and says how often. */
+/** Moves money through a relay until `ended`, and returns how often it did. */
 async function load(baseUrl: string, ended: () => boolean): Promise<number> {
   const client = createRelayClient({ baseUrl, identity: { masterToken: OPERATOR_TOKEN } });
   const agents = Array.from({ length: 4 }, () => crypto.randomUUID());
@@ -76,7 +76,7 @@ async function load(baseUrl: string, ended: () => boolean): Promise<number> {
 }
 
 describe.runIf(onlyOn("sqlite"))("a backup", () => {
-  test("a backup under load is consistent and has all acknowledged rows", async () => {
+  test("a backup that is made under load is consistent and has all acknowledged rows", async () => {
     const relay = startRelay({ ...minimalEnv, AGENT_DB_PATH: path });
     const baseUrl = await relay.baseUrl;
     let done = false;
@@ -131,7 +131,7 @@ describe.runIf(onlyOn("sqlite"))("a backup", () => {
 });
 
 describe.runIf(onlyOn("sqlite"))("restoring", () => {
-  test("restoring writes the rows of a backup and does not change the backup", async () => {
+  test("a restore writes the rows of a backup and does not change the backup", async () => {
     await filled();
     await run("backup", copy);
     const bytes = readFileSync(copy);
@@ -186,7 +186,7 @@ describe.runIf(onlyOn("sqlite"))("restoring", () => {
     await t.close();
   });
 
-  test("restore never replaces an existing database", async () => {
+  test("a restore never replaces an existing database", async () => {
     await filled();
     await run("backup", copy);
     expect(await run("restore", copy)).toMatchObject({ ok: false });
@@ -198,7 +198,7 @@ describe.runIf(onlyOn("sqlite"))("restoring", () => {
     await t.close();
   });
 
-  test("restore refuses a damaged backup and writes nothing", async () => {
+  test("a restore of a damaged backup is refused and writes nothing", async () => {
     await filled();
     await run("backup", copy);
     const bytes = readFileSync(copy);
@@ -250,7 +250,7 @@ describe.runIf(onlyOn("sqlite"))("the other commands", () => {
     });
   });
 
-  test("an unknown command, or one without a database, exits with a reason", async () => {
+  test("an unknown command, or a command without a database, exits with a reason", async () => {
     const unknown = startRelay({ ...minimalEnv, AGENT_DB_PATH: path }, { args: ["bake"] });
     expect(await unknown.ended).toEqual({ code: 2, signal: null });
     expect(unknown.stderr()).toContain('there is no command "bake"');

@@ -17,12 +17,12 @@ test("a job that fails is logged, and the others still run", async () => {
   await t.relay.close();
   await expect(t.relay.tick()).resolves.toBeUndefined();
   const failed = t.listLogged("job.failed").map(({ job }) => job);
-  // On Postgres a process that was closed leads no longer, so only the jobs of every process run.
+  // On Postgres a closed process no longer leads, so only the jobs that run at every process run.
   expect(failed).toContain("deliver-webhooks");
   expect(failed).toContain("integrate-log");
 });
 
-test("a job runs when it is due, not at every tick", async () => {
+test("a job runs only when it is due, not at every tick", async () => {
   t = await startTestRelay({ AGENT_TASK_TTL_MS: "1" });
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   await t.relay.tick();
@@ -35,7 +35,7 @@ test("a job runs when it is due, not at every tick", async () => {
   expect(t.listLogged("task.expired")).toHaveLength(1);
 });
 
-test("every job of a turn runs even though each purge has a backlog without end", async () => {
+test("every due job runs even if each purge has an endless backlog", async () => {
   const purges = [
     "purge-old-tasks",
     "purge-idempotency-keys",
@@ -63,7 +63,7 @@ test("every job of a turn runs even though each purge has a backlog without end"
       recordRun: ({ name }: { name: string }, ok: boolean) => void (ok && ran.push(name)),
     },
     storage: {
-      // As if each batch found the table as full as the one before.
+      // As if each batch found the table as full as the batch before it.
       async transaction() {
         transactions += 1;
         return BATCH_SIZE;

@@ -136,7 +136,7 @@ describe("the command", () => {
   });
 
   test.runIf(onlyOn("sqlite"))(
-    "--check-config also finds a folder that cannot be used",
+    "--check-config also reports a folder that cannot be used",
     async () => {
       const path = join(folder, "missing", "relay.db");
       const { code, stdout, stderr } = await output(["--check-config"], {
@@ -148,7 +148,7 @@ describe("the command", () => {
     },
   );
 
-  test("--check-config names a port that is taken and passes, because it is asked beside a relay", async () => {
+  test("--check-config names a port that is in use and passes, because a relay may be running", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((listening) => taken.once("listening", listening));
     const { port } = taken.address() as { port: number };
@@ -163,7 +163,7 @@ describe("the command", () => {
 
 describe("HO14 a start is refused", () => {
   test.each([[[]], [["--check-config"]]])(
-    "with every configuration fault named at once, and no value quoted (%j)",
+    "a start is refused with every configuration fault named at once, and no value quoted (%j)",
     async (args) => {
       const faulty = {
         PORT: "eighty",
@@ -197,7 +197,7 @@ describe("HO14 a start is refused", () => {
     ["in a folder that is not there", "database.unusable", async () => join(folder, "no", "it.db")],
     ["that is cut short", "database.damaged", () => spoilt((whole) => whole.subarray(0, 20_000))],
     [
-      "that is scribbled on",
+      "that is overwritten in part",
       "database.damaged",
       () => spoilt((whole) => whole.fill(7, 4_096, 9_000)),
     ],
@@ -227,7 +227,7 @@ describe("HO14 a start is refused", () => {
   );
 
   test.runIf(onlyOn("sqlite"))(
-    "the relay waits at its start for another program that recovers the database",
+    "a relay that starts waits for another program that recovers the database",
     async () => {
       const path = join(mkdtempSync(join(folder, "recovered-")), "relay.db");
       const opened = await openMigrated({ path, migrations });
@@ -275,7 +275,7 @@ describe.runIf(onlyOn("sqlite"))("HO13 the relay's key", () => {
     for (const file of files) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   }
 
-  test("the relay's key is kept private and sealed once there is a passphrase", async () => {
+  test("the relay's key is readable by its owner only, and is sealed once there is a passphrase", async () => {
     const path = join(folder, "sealed.db");
     const plain = { ...minimalEnv, AGENT_DB_PATH: path };
     const first = startRelay(plain);
@@ -310,7 +310,7 @@ describe.runIf(onlyOn("sqlite"))("HO13 the relay's key", () => {
 describe("D9: the operator's tokens in a file", () => {
   const tokens = { old: "operator-token-old", new: "operator-token-new" };
 
-  test("D9: SIGHUP reads the file again, and an invalid file leaves the tokens in force", async () => {
+  test("D9: SIGHUP makes the relay read the file again, and an invalid file does not change the valid tokens", async () => {
     const file = join(folder, "operator-tokens");
     writeFileSync(file, `${tokens.old}\n`);
     const { AGENT_API_TOKEN: _, ...env } = minimalEnv;

@@ -26,7 +26,7 @@ describe.each<[string, Operation]>(Object.entries(operations))("the examples of 
   );
 
   test.each(bodies)(
-    "the examples are what the operation takes and answers: %s",
+    "the examples of an operation match its body and its answer: %s",
     (_what, content, schema) => {
       expect(Object.keys(content)).not.toEqual([]);
       for (const [type, { example }] of Object.entries(content)) {

@@ -19,7 +19,7 @@ import { readStoredSums } from "../test/stored/stored-sums.ts";
 
 /** `pnpm test:kills` kills 200 times. */
 const KILLS = Number(process.env["AGENT_TEST_KILLS"] ?? 20);
-/** Acknowledged receipts between two kills. */
+/** The number of acknowledged receipts between two kills. */
 const WORK = 20;
 
 vi.setConfig({ testTimeout: 60_000 + 60_000 * KILLS, hookTimeout: 60_000 });
@@ -119,7 +119,7 @@ async function killInEachWay(kinds: readonly (() => Promise<void>)[]) {
 }
 
 test.runIf(onlyOn("postgres"))(
-  "MN13 nothing is lost or doubled when processes, the server or the answer to a COMMIT are gone",
+  "MN13 nothing is lost or doubled when a process, the server or the answer to a COMMIT is lost",
   async () => {
     await Promise.all([start(), start()]);
     const sums = { tasks: 0, settlements: 0, deposits: 0 };
@@ -134,7 +134,7 @@ test.runIf(onlyOn("postgres"))(
       expect(await relay.ended).toEqual({ code: 0, signal: null });
     }
     expect(await reconcile()).toMatchObject({ consistent: true });
-    // Each request was sent until it was answered, so what is stored is exactly what was acknowledged.
+    // Each request was sent until it was answered, so exactly the acknowledged requests are stored.
     const exact = { ...sums, holds: 0, open: 0, total: 0, differing: 0 };
     expect(await readStoredSums(url)).toEqual(exact);
   },

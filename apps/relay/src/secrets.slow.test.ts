@@ -79,7 +79,7 @@ async function tokenFor(agent: TestAgent, audience: string): Promise<string> {
   return token;
 }
 
-/** An endpoint that throws back what it was sent, as a careless one might. */
+/** An endpoint that throws an error with the text that it was sent, as a careless one might. */
 function listenCarelessly(): Promise<string> {
   endpoint = createServer((request, response) => {
     const { authorization = "" } = request.headers;
@@ -102,7 +102,7 @@ async function bootstrapped(name: string): Promise<TestAgent> {
   return { ...agent, deviceId: body["device_id"] as string };
 }
 
-/** A day in the life of a relay, its bad moments included. */
+/** A typical day of a relay, including failures. */
 beforeAll(async () => {
   secrets.set("master token", OPERATOR_TOKEN);
   secrets.set("passphrase", passphrase);
@@ -181,7 +181,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A device that signs in by its first message, says something odd and leaves. */
+/** A device that signs in by its first message, sends an invalid message and leaves. */
 async function converse(agent: TestAgent, token: string): Promise<void> {
   const socket = new WebSocket(`${baseUrl.replace("http", "ws")}/ws/v1/agents/${agent.agentId}`);
   socket.on("message", (data: Buffer) => answers.push(data.toString()));

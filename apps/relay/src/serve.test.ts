@@ -6,14 +6,14 @@ import { settleEventLoop } from "../test/devices.ts";
 import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../test/test-relay.ts";
 import { SERVER_TIMEOUTS, serve, type RunningServer } from "./serve.ts";
 
-/** The clients of these tests are as slow as real ones, the relay is less patient. */
+/** The clients of these tests are as slow as real ones, but the relay waits less long. */
 const impatient = {
   headersTimeout: 200,
   requestTimeout: 400,
   keepAliveTimeout: 100,
   connectionsCheckingInterval: 20,
 };
-/** Node adds a second to what an answer promises. */
+/** Node waits a second longer than an answer states. */
 const longest = 3_000;
 
 let t: TestRelay;
@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 interface Said {
-  /** All that the relay said until it closed the connection. */
+  /** Returns all that the relay sent until it closed the connection. */
   readonly answer: string;
   readonly ms: number;
 }
@@ -70,7 +70,7 @@ const post = (
     "",
   ].join("\r\n");
 
-/** Of a client that expects nothing after the answer, so that the relay need not wait for more. */
+/** The header of a client that expects nothing after the answer, so that the relay need not wait for more. */
 const last = "Connection: close";
 
 const spaces = Array.from({ length: 500 }, () => " ");
@@ -84,7 +84,7 @@ const bodyIn = ({ answer }: Said) =>
 
 const task = '{"prompt": "work"}';
 
-test("clients have 10 s for headers, 30 s for a request and 60 s between two, checked every second", () => {
+test("clients have 10 s for headers, 30 s for a request and 60 s between requests, checked every second", () => {
   expect(SERVER_TIMEOUTS).toEqual({
     headersTimeout: 10_000,
     requestTimeout: 30_000,
@@ -145,7 +145,7 @@ describe("IN5 a slow client is disconnected with a reason", () => {
   });
 });
 
-describe("IN6 an odd request", () => {
+describe("IN6 an unusual request", () => {
   test("the relay answers a compressed body with 415", async () => {
     const body = gzipSync(task);
     const headers = ["Content-Encoding: gzip", `Content-Length: ${body.length}`, last];
@@ -185,7 +185,7 @@ describe("IN6 an odd request", () => {
   test.each<[what: string, text: string]>([
     ["that is no HTTP", "hello\r\n\r\n"],
     ["of TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
-    ["with a length that is none", post(["Content-Length: many"])],
+    ["with a length that is not a number", post(["Content-Length: many"])],
     ["with two lengths", post(["Content-Length: 5", "Content-Length: 6"])],
     ["with a length and chunks", post(["Content-Length: 5", "Transfer-Encoding: chunked"])],
     ["with a chunk that is none", `${post(["Transfer-Encoding: chunked"])}zz\r\n`],
@@ -203,7 +203,7 @@ describe("IN6 an odd request", () => {
 });
 
 describe("IN9 a client that disconnects", () => {
-  test("a client that disconnects within its request leaves nothing behind", async () => {
+  test("a client that disconnects during its request leaves nothing behind", async () => {
     const socket = connect(serving.port, "127.0.0.1");
     socket.write(post(["Content-Length: 500"]) + task, () => socket.destroy());
     await new Promise((closed) => socket.once("close", closed));

@@ -28,7 +28,7 @@ test("HO15 a relay stops on SIGTERM under load without losing an acknowledged re
     interval: 5,
   });
 
-  // Connections are held by a long poll, a device, a client that says nothing.
+  // Connections are held by a long poll, a device, and a client that sends nothing.
   const open = await requestJson(
     `${url}/agent/0199a000-0000-7000-8000-000000000000/task`,
     OPERATOR_TOKEN,
@@ -71,7 +71,7 @@ test("HO15 a device that never answers the closing frame does not delay the shut
 });
 
 test.runIf(process.platform === "linux")(
-  "IN9 a relay whose log has no reader any more serves on, and uses little processor time",
+  "IN9 a relay whose log is no longer read still serves, and uses little processor time",
   async () => {
     const relay = startRelay({ ...minimalEnv, LOG_LEVEL: "debug" });
     const url = await relay.baseUrl;
@@ -98,7 +98,7 @@ function cpuTicks(pid: number): number {
 
 const socketUrl = (url: string, agentId: string) => `${url}/ws/v1/agents/${agentId}`;
 
-/** Connects a device; answers the code with which its socket will be closed. */
+/** Connects a device and returns the code with which its socket is later closed. */
 async function deviceOf(url: string, agentId: string): Promise<{ closed: Promise<number> }> {
   const socket = new WebSocket(socketUrl(url, agentId).replace("http", "ws"), {
     headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
@@ -114,7 +114,7 @@ async function connected(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Speaks the upgrade and nothing after it. */
+/** Sends the upgrade and nothing after it. */
 async function deafSocket(url: string, agentId: string): Promise<Socket> {
   const socket = await connected(url);
   socket.write(
