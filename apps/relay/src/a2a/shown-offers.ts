@@ -23,12 +23,6 @@ export interface ShownOffers {
   ): PricedListing | undefined | Promise<PricedListing | undefined>;
 }
 
-/** Offers in the memory of a process, which answer at once. */
-interface OffersInMemory extends ShownOffers {
-  record(context: OfferReader, agentId: string, offer: PricedListing): void;
-  latest(context: OfferReader, agentId: string): PricedListing | undefined;
-}
-
 export type OfferReader = Pick<RequestContext, "caller" | "clientIp">;
 
 /**
@@ -36,7 +30,7 @@ export type OfferReader = Pick<RequestContext, "caller" | "clientIp">;
  * and mostly read without a token, so the address then identifies the caller. A caller can displace another
  * one's offers only after a thousand callers have read a card.
  */
-export function createShownOffers(): OffersInMemory {
+export function createShownOffers() {
   const readers = new BoundedMap<string, Map<string, ShownOffer>>(limits.cardReaders);
 
   return {
@@ -52,7 +46,7 @@ export function createShownOffers(): OffersInMemory {
       const offers = listReaders(context).map((reader) => readers.get(reader)?.get(agentId)?.offer);
       return offers.find((offer) => offer !== undefined);
     },
-  };
+  } satisfies ShownOffers;
 }
 
 /** Drops the oldest offers of one reader, but never the last one. */
