@@ -135,7 +135,7 @@ const edges: Readonly<Record<string, readonly (readonly [path: string, effects: 
     ["src/runtime.ts", /./],
   ],
   "@agent/console": [
-    ["src/verify/verifying/file-verifier.ts", /Date\.now/],
+    ["src/verify/verifying/file-verifier.ts", /Date\.now|setTimeout/],
     ["src/log/fetch-bytes.ts", /fetch/],
   ],
   "@agent/relay": [

@@ -132,10 +132,13 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
         buffer: Buffer.from(text),
       })),
     );
-    await expect
-      .poll(() => page.locator("article").count(), { timeout: 30_000, interval: 100 })
-      .toBe(texts.length);
+    await waitForArticles(page, texts.length);
   }
+
+  const waitForArticles = (page: Page, count: number) =>
+    expect
+      .poll(() => page.locator("article").count(), { timeout: 120_000, interval: 100 })
+      .toBe(count);
 
   const readShown = (page: Page) => page.evaluate<Shown[]>(READ_SHOWN);
 
@@ -358,6 +361,21 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
+  it("the page /verify shows each verdict once it is known, and none for other keys than those named", async () => {
+    const { page, context } = await openPage();
+    const some = examples.slice(0, 40).map(({ text }) => text);
+    // The articles are counted in the page at every change, because a poll might miss the first ones.
+    await page.evaluate(WATCH_ARTICLES);
+    await give(page, some);
+    const counts = await page.evaluate<number[]>("globalThis.articleCounts");
+    expect(counts.filter((count) => count > 0 && count < some.length).length).toBeGreaterThan(5);
+    await page.evaluate("globalThis.articleCounts = []");
+    await page.fill("#keys", getNamedExample(examples).keys[0] ?? "");
+    await waitForArticles(page, some.length);
+    expect(await page.evaluate("globalThis.articleCounts[0]")).toBeLessThan(2);
+    await context.close();
+  });
+
   it("the page /verify works without a network once it has loaded, and every connection is blocked", async () => {
     const { page, context } = await openPage();
     await context.setOffline(true);
@@ -530,3 +548,9 @@ const READ_SHOWN = `[...document.querySelectorAll("article")].map((article) => (
   levels: [...article.querySelectorAll(":scope > section > .levels > li")].map((level) => level.className),
   head: article.querySelector(".facts.log [data-head]")?.textContent,
 }))`;
+
+const WATCH_ARTICLES = `
+  globalThis.articleCounts = [];
+  new MutationObserver(() => articleCounts.push(document.querySelectorAll("article").length))
+    .observe(document.querySelector("main"), { childList: true, subtree: true });
+`;

@@ -1,21 +1,11 @@
-import { useEffect, useState } from "preact/hooks";
-import type { NamedKey } from "@agent/verify";
+import { useState } from "preact/hooks";
 import { FileInput } from "./file-input.tsx";
 import type { FileVerifier } from "./verifying/file-verifier.ts";
-import type { GivenFile, FileVerdict } from "./verifying/verify-file.ts";
-import { collectCompanions } from "./verifying/collect-companions.ts";
-import { NO_TRUST, parseTrust, type TrustTexts } from "./verifying/parse-trust.ts";
+import type { GivenFile } from "./verifying/verify-file.ts";
+import { NO_TRUST, parseTrust } from "./verifying/parse-trust.ts";
 import { KeyField } from "./key-field.tsx";
 import { LogFields } from "./log-fields.tsx";
-import { VerdictArticle } from "./verdict-article.tsx";
-
-/** A file with its latest verdict, and the keys on which the verdict is based. */
-interface VerifiedFile {
-  readonly file: GivenFile;
-  readonly keys: readonly NamedKey[];
-  readonly texts: TrustTexts;
-  readonly fileVerdict: FileVerdict;
-}
+import { useArticles } from "./use-articles.tsx";
 
 let lastId = 0;
 
@@ -29,29 +19,8 @@ export function VerifyPage({
 }) {
   const [files, setFiles] = useState<readonly GivenFile[]>([]);
   const [texts, setTexts] = useState(NO_TRUST);
-  const [verified, setVerified] = useState<readonly VerifiedFile[]>([]);
+  const articles = useArticles(files, texts, verifyInBrowser, setFiles);
   const parsed = parseTrust(texts);
-  // No verdict is shown beside an error, even before the effect below has run.
-  const shown = parsed.ok ? verified : [];
-
-  // A change of the keys verifies all files again; a late answer for previous keys is discarded.
-  useEffect(() => {
-    const current = parseTrust(texts);
-    if (!current.ok) return setVerified([]);
-    let isCurrent = true;
-    const { trust } = current;
-    const context = { trust, companions: collectCompanions(files) };
-    void Promise.all(
-      files.map(async (file) => ({
-        file,
-        keys: trust.keys,
-        texts,
-        fileVerdict: await verifyInBrowser(file.bytes, context),
-      })),
-    ).then((results) => isCurrent && setVerified(results));
-    return () => (isCurrent = false);
-  }, [files, texts, verifyInBrowser]);
-
   const addFiles = (added: readonly Omit<GivenFile, "id">[]) =>
     setFiles((before) => [...added.map((file) => ({ ...file, id: ++lastId })), ...before]);
 
@@ -74,15 +43,12 @@ export function VerifyPage({
         fault={parsed.ok || parsed.field !== "keys" ? undefined : parsed.message}
       />
       <LogFields texts={texts} onTexts={setTexts} parsed={parsed} />
-      <div aria-live="polite">
-        {shown.map((each) => (
-          <VerdictArticle
-            key={each.file.id}
-            {...each}
-            onRemove={() => setFiles((before) => before.filter(({ id }) => id !== each.file.id))}
-          />
-        ))}
-      </div>
+      {parsed.ok && articles.length < files.length && (
+        <p role="status" class="noprint">
+          Verified {articles.length} of {files.length}
+        </p>
+      )}
+      <div aria-live="polite">{articles}</div>
       {!isSingleFile && (
         <footer class="noprint">
           <p>

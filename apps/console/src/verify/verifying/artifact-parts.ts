@@ -35,8 +35,3 @@ export function listInner({ kind, nested }: Verdict, value: unknown): InnerArtif
 export function sumPostings(postings: readonly Posting[]): number {
   return postings.reduce((sum, { amount }) => sum + Math.round(amount * 1e6), 0);
 }
-
-/** Counts the receipts in a text without parsing it. */
-export function countReceipts(text: string): number {
-  return text.split('"prompt_hash"').length - 1;
-}
