@@ -1,4 +1,4 @@
-import { hastenSettlements } from "../federation/settlement/hasten-settlements.ts";
+import { capSettlementDelays } from "../federation/settlement/cap-settlement-delays.ts";
 import { shortenInspections } from "../inspections/shorten-deadlines.ts";
 import type { Services } from "../services.ts";
 import { saveTime } from "./store.ts";
@@ -18,7 +18,7 @@ export async function recordTime(
   const { storage, runtime, clock } = services;
   if (clock.elapsed() - clock.lastMovedBackAt() <= RECENT_MS) {
     await shortenInspections(services);
-    await hastenSettlements(services);
+    await capSettlementDelays(services);
   }
   await storage.transaction((tx) => saveTime(tx, runtime.now()));
 }

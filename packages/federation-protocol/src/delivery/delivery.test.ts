@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { classifyDelivery, getNextAttemptTime, isPutOff, type Delivery } from "./delivery.ts";
+import { classifyDelivery, getNextAttemptTime, isDeferred, type Delivery } from "./delivery.ts";
 import { REFUSAL_STATUS } from "../refusal-status.ts";
 
 it.each([
@@ -60,8 +60,8 @@ it.each<[Delivery, boolean]>([
   [{ kind: "answered", status: 500 }, false],
   [{ kind: "unreachable" }, false],
   [{ kind: "unknown" }, false],
-])("the delivery %o is one that the peer put off: %s", (delivery, expected) => {
-  expect(isPutOff(delivery)).toBe(expected);
+])("the delivery %o is one that the peer deferred: %s", (delivery, expected) => {
+  expect(isDeferred(delivery)).toBe(expected);
 });
 
 it.each<[string, retryAfterMs: number | undefined, expected: number]>([

@@ -61,8 +61,8 @@ export function isIdTaken(delivery: Delivery): boolean {
  * or overloaded (503). This must not use up an attempt, because parties other than the payer can exhaust
  * the rate limit.
  */
-export function isPutOff(delivery: Delivery): boolean {
-  return delivery.kind === "answered" && putOffStatuses.includes(delivery.status);
+export function isDeferred(delivery: Delivery): boolean {
+  return delivery.kind === "answered" && deferralStatuses.includes(delivery.status);
 }
 
 /**
@@ -79,7 +79,7 @@ export function getNextAttemptTime(
   return Math.max(scheduledAt, now + Math.min(retryAfterMs, Math.max(0, ...pauses)));
 }
 
-const putOffStatuses = [429, 503];
+const deferralStatuses = [429, 503];
 const finalStatuses = [400, 402, 404, 410, 413, 415, 422];
 const unprocessedStatuses = [401, 403, 405, 408, 425, 429, 503];
 

@@ -220,8 +220,8 @@ it.each<[string, Delivery, pause: number]>([
   ["503 of a draining relay", answered(503, "server.draining"), 30_000],
 ])("a result that is answered with %s counts no attempt", (_, delivery, pause) => {
   const first = beginReturn(finished(), SCHEDULE, NOW);
-  const putOff = applyAnswer(first, delivery);
-  expect(putOff).toMatchObject({ state: "returning", attempts: 0, dueAt: NOW + pause });
+  const deferred = applyAnswer(first, delivery);
+  expect(deferred).toMatchObject({ state: "returning", attempts: 0, dueAt: NOW + pause });
 });
 
 it("A9: a default can still be settled after its result is returned again and refused", () => {

@@ -1,6 +1,6 @@
 import {
   type Delivery,
-  isPutOff,
+  isDeferred,
   classifyDelivery,
   getNextAttemptTime,
 } from "../delivery/delivery.ts";
@@ -58,7 +58,7 @@ export function endReturn(
       return markRead(task, schedule);
     case "later":
     case "unknown":
-      return isPutOff(delivery) ? putOffReturn(task, delivery, schedule) : task;
+      return isDeferred(delivery) ? deferReturn(task, delivery, schedule) : task;
   }
 }
 
@@ -91,7 +91,7 @@ function isOwed(task: InboundTask): boolean {
 }
 
 /** The pauses grow with the attempts, and the peer expects the result as soon as it resumes. */
-function putOffReturn(
+function deferReturn(
   task: InboundTask,
   delivery: Delivery,
   schedule: Pick<RetrySchedule, "pauses"> & { readonly now: number },

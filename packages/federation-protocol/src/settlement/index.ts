@@ -42,7 +42,7 @@ export {
   isSettlementResolved,
   getSettlementPayable,
   repeatPaidSettlement,
-  hastenSettlement,
+  capSettlementDelay,
   redriveSettlement,
   type Resolution,
   type SettlementState,

@@ -13,7 +13,7 @@ import {
   createOutgoingSettlement,
   type OutgoingSettlement,
   getSettlementPayable,
-  hastenSettlement,
+  capSettlementDelay,
   redriveSettlement,
 } from "./settlement-outbox.ts";
 
@@ -287,7 +287,7 @@ describe("A8: a settlement whose peer is frozen", () => {
   });
 });
 
-describe("An attempt that its peer puts off", () => {
+describe("An attempt that its peer defers", () => {
   const day = 24 * 60 * 60 * 1_000;
   const busy = (retryAfterMs?: number): Delivery => answered(429, { retryAfterMs });
 
@@ -308,23 +308,23 @@ describe("An attempt that its peer puts off", () => {
     ["after the same pause if it names a shorter one", 1_000, 30_000],
     ["after the pause that it names", 60_000, 60_000],
     ["after the longest pause of the schedule if it names a longer one", day, 7_200_000],
-  ])("an attempt that its peer puts off is made again %s", (_, retryAfterMs, pause) => {
+  ])("an attempt that its peer defers is made again %s", (_, retryAfterMs, pause) => {
     const { after, now } = run(open(), busy(retryAfterMs));
     expect(after).toMatchObject({ phase: "forwarding", dueAt: now + pause });
   });
 
-  it("a settlement leads to no refund, however often it is put off, and is paid in the end", () => {
+  it("a settlement leads to no refund, however often it is deferred, and is paid in the end", () => {
     const { after } = run(open(), ...Array.from({ length: 100 }, () => busy(60_000)));
     expect(after).toMatchObject({ state: "pending", resolution: null, phase: "forwarding" });
     expect(run(after, answered(200)).after.resolution).toBe("paid");
   });
 
-  it("an attempt that its peer puts off may have arrived, because a proxy can answer in the place of its peer", () => {
+  it("an attempt that its peer defers may have arrived, because a proxy can answer in the place of its peer", () => {
     const { after } = run(open(), busy(), ...six(unreachable));
     expect(after).toMatchObject({ state: "pending", phase: "asking" });
   });
 
-  it("an attempt that is put off is used up from 7 days after the settlement on, so the operator decides in the end", () => {
+  it("a deferred attempt is used up from 7 days after the settlement on, so the operator decides in the end", () => {
     const inTime = { ...open(), dueAt: NOW + 7 * day - 1 };
     expect(run(inTime, busy()).after.attemptsInRound).toBe(0);
     const late = run({ ...open(), dueAt: NOW + 7 * day }, ...six(busy())).after;
@@ -333,7 +333,7 @@ describe("An attempt that its peer puts off", () => {
     expect(asked).toMatchObject({ state: "failed", resolution: "held" });
   });
 
-  it("a question that the peer puts off is repeated as well, for as long", () => {
+  it("a question that the peer defers is repeated as well, for as long", () => {
     const once = ask(exhausted(), null, busy(60_000));
     expect(once).toMatchObject({ state: "pending", asks: 0 });
     expect(once.dueAt).toBe((exhausted().dueAt ?? 0) + 60_000);
@@ -350,11 +350,11 @@ describe("settlements after the clock was set back", () => {
     ["now is due now", 0, 0],
   ])("a settlement whose next step is %s", (_, ahead, left) => {
     const settlement = { ...open(), dueAt: NOW + ahead };
-    expect(hastenSettlement(settlement, times).dueAt).toBe(NOW + left);
+    expect(capSettlementDelay(settlement, times).dueAt).toBe(NOW + left);
   });
 
   it("a settlement without a next step gets none", () => {
     const settlement = { ...open(), dueAt: null };
-    expect(hastenSettlement(settlement, times)).toBe(settlement);
+    expect(capSettlementDelay(settlement, times)).toBe(settlement);
   });
 });

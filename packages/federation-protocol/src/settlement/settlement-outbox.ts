@@ -2,7 +2,7 @@ import { asMicro, fromMicro, type Micro } from "@agent/budget";
 import {
   type Delivery,
   isPeerFrozen,
-  isPutOff,
+  isDeferred,
   classifyDelivery,
   getNextAttemptTime,
 } from "../delivery/delivery.ts";
@@ -16,7 +16,7 @@ const BOOKED_STATUSES = ["settled", "completed", "partial"];
 const MAX_ASKS = 3;
 const MAX_ROUNDS = 3;
 /** Without this limit, a peer that keeps deferring a settlement would hold the payer's money indefinitely. */
-const MAX_PUT_OFF_MS = 7 * 24 * 60 * 60 * 1_000;
+const MAX_DEFERRAL_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /** The states of the specification ("Federated settlement forward"). */
 export type SettlementState = "pending" | "completed" | "failed";
@@ -152,7 +152,7 @@ export function endAttempt(
   const outcome = classifyDelivery(delivery);
   if (outcome === "accepted") return markPaid(settlement);
   if (settlement.state !== "pending") return settlement;
-  if (mayPutOff(settlement, delivery, now)) return revertAttempt(settlement, delivery, schedule);
+  if (mayDefer(settlement, delivery, now)) return revertAttempt(settlement, delivery, schedule);
   if (delivery.kind === "unreachable") {
     const counted = { ...settlement, unreached: settlement.unreached + 1 };
     const neverArrived = counted.phase === "asking" && counted.unreached === counted.attempts;
@@ -188,7 +188,7 @@ export function endAsk(
   }: Pick<RetrySchedule, "pauses"> & { readonly delivery: Delivery; readonly now: number },
 ): OutgoingSettlement {
   if (settlement.state !== "pending" || settlement.phase !== "asking") return settlement;
-  if (mayPutOff(settlement, delivery, now)) {
+  if (mayDefer(settlement, delivery, now)) {
     const dueAt = getNextAttemptTime(settlement.dueAt ?? now, delivery, { pauses, now });
     return { ...settlement, asks: settlement.asks - 1, dueAt };
   }
@@ -227,7 +227,7 @@ function isEarlierSettlement(
  * request waits longer than the longest pause. A time that was computed with the wrong clock may be much
  * further ahead.
  */
-export function hastenSettlement(
+export function capSettlementDelay(
   settlement: OutgoingSettlement,
   {
     pauses,
@@ -276,8 +276,8 @@ export function getSettlementPayable({ state, resolution, terms }: OutgoingSettl
   return state === "pending" || resolution === "held" ? terms.net : asMicro(0);
 }
 
-function mayPutOff({ settledAt }: OutgoingSettlement, delivery: Delivery, now: number): boolean {
-  return isPutOff(delivery) && now - settledAt < MAX_PUT_OFF_MS;
+function mayDefer({ settledAt }: OutgoingSettlement, delivery: Delivery, now: number): boolean {
+  return isDeferred(delivery) && now - settledAt < MAX_DEFERRAL_MS;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { hastenSettlement } from "@agent/federation-protocol/settlement";
+import { capSettlementDelay } from "@agent/federation-protocol/settlement";
 import { withStoredTrace } from "../../observability/trace.ts";
 import type { Services } from "../../services.ts";
 import { findOutbox, listOutboxAhead, saveOutboxEntry } from "./outbox-store.ts";
@@ -10,7 +10,7 @@ const PAGE_SIZE = 500;
  * that failed at a wrong time, when peers refuse all messages, would be repeated only after the length of
  * the jump.
  */
-export async function hastenSettlements({
+export async function capSettlementDelays({
   storage,
   runtime,
   federation,
@@ -27,7 +27,7 @@ export async function hastenSettlements({
       await storage.transaction(async (tx) => {
         const entry = await findOutbox(tx, id);
         if (entry === undefined) return;
-        const settlement = hastenSettlement(entry.settlement, { ...schedule, now });
+        const settlement = capSettlementDelay(entry.settlement, { ...schedule, now });
         if (settlement === entry.settlement) return;
         // No request caused this step, so the row retains its trace.
         await withStoredTrace(null, () => saveOutboxEntry(tx, { ...entry, settlement }));
