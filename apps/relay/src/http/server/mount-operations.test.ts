@@ -52,6 +52,22 @@ describe("a request that no operation serves", () => {
     expect([status, body["error"]]).toEqual([404, error]);
   });
 
+  test.each([
+    ["POST", "/agent//task", 400, "Invalid request: agentId is required"],
+    ["POST", "/api/v1/agents//listing", 400, "Invalid request: agentId is required"],
+    ["DELETE", "/api/v1/agents/", 400, "Invalid request: agentId is required"],
+    ["POST", "/agent//task/b/events", 404, "No such path: agentId is missing"],
+    ["POST", "//", 404, "No such path"],
+  ])(
+    "a write to a path that lacks its parameter is invalid: %s %s",
+    async (method, path, status, error) => {
+      const { body, ...reply } = await t.request(method, path, { body: { prompt: "p" } });
+      expect([reply.status, body["error"]]).toEqual([status, error]);
+      const issues = [{ path: "agentId", message: "is required" }];
+      expect(body["issues"]).toEqual(status === 400 ? issues : undefined);
+    },
+  );
+
   test.each(paths)(
     "another method of %s is answered with 405 and its methods %j",
     async (path, methods) => {

@@ -1,10 +1,11 @@
-import { refuse, type Operation } from "@agent/wire";
+import { refuse, type Operation, type Refusal } from "@agent/wire";
 import type { Context, Hono } from "hono";
 import { buildPreflightHeaders } from "./cors.ts";
 import { failureResponse, responseHeaders } from "./operation-response.ts";
 import { createRefusalResponse, getRequestId } from "./refusal-response.ts";
 import { serveOperation, type ServeOptions } from "./serve-operation.ts";
 import { operations, type OperationName } from "../../operations.ts";
+import { refuseField } from "./validate.ts";
 
 export interface MountOptions extends ServeOptions {
   /** Paths that this relay does not serve. */
@@ -43,24 +44,29 @@ export function mountOperations(app: Hono, options: MountOptions): void {
 
   app.notFound((c) => {
     const { id, headers } = frameOf(c);
-    const missing = findMissingParameter(c.req.path);
-    const detail = missing === undefined ? undefined : `${missing} is missing`;
-    return createRefusalResponse(refuse("route.not_found", detail), id, headers);
+    return createRefusalResponse(refuseUnknownPath(c.req), id, headers);
   });
   app.onError((error, c) => failureResponse(error, options.log, frameOf(c)));
 }
 
-/** Names the parameter that is empty in a path, as an unset variable of a shell leaves it. */
-function findMissingParameter(path: string): string | undefined {
+/**
+ * Names the parameter that is empty in a path, as an unset variable of a shell leaves it. A write without
+ * its parameter is invalid (specification, "Errors": a task without `agent_id`); a read finds nothing.
+ */
+function refuseUnknownPath({ method, path }: Context["req"]): Refusal {
   const given = path.split("/");
-  if (!given.includes("", 1)) return undefined;
-  for (const { path: pattern } of Object.values<Operation>(operations)) {
+  const emptyAt = given.indexOf("", 1);
+  const fitting = Object.values<Operation>(operations).filter(({ path: pattern }) => {
     const wanted = pattern.split("/");
     const fits = (part: string, at: number) => part === given[at] || part.startsWith(":");
-    if (wanted.length !== given.length || !wanted.every(fits)) continue;
-    return wanted[given.indexOf("", 1)]?.slice(1);
-  }
-  return undefined;
+    return emptyAt > 0 && wanted.length === given.length && wanted.every(fits);
+  });
+  const missing = fitting[0]?.path.split("/")[emptyAt]?.slice(1);
+  if (missing === undefined) return refuse("route.not_found");
+  const isWrite = method !== "GET" && fitting.some((operation) => operation.method === method);
+  return isWrite
+    ? refuseField(missing, "is required")
+    : refuse("route.not_found", `${missing} is missing`);
 }
 
 /** Orders fixed paths before those with parameters, so that `:agentId` never matches `bootstrap`. */
