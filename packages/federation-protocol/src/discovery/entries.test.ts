@@ -53,6 +53,17 @@ describe("An entry of a peer's answer", () => {
     expect(take(bad, entry)).toHaveLength(1);
   });
 
+  it("an entry of a peer's answer is left out if it lacks the capability that was asked for", () => {
+    const other = { ...entry, agent_id: gamma.id, capabilities: ["product"] };
+    const listFor = (capability?: string) =>
+      parseEntries({ agents: [entry, other] }, { ...context, capability }).map(
+        (one) => one.agent_id,
+      );
+    expect(listFor("sum")).toEqual([worker.id]);
+    expect(listFor("su")).toEqual([]);
+    expect(listFor()).toEqual([worker.id, gamma.id]);
+  });
+
   it.each([
     ["first_contact", 0.9, "trusted", 0.15, "first_contact"],
     ["verified", 0.9, "trusted", 0.3, "verified"],

@@ -38,7 +38,8 @@ export interface PeerAttributes {
 
 /**
  * Returns the valid entries of a peer's answer: at most 200, each checked separately, without agents of
- * this relay and without version 8 ids whose key they do not prove. Distances are counted from this relay
+ * this relay, without version 8 ids whose key they do not prove, and only those that have the capability
+ * that was asked for, because nothing obliges a peer to filter. Distances are counted from this relay
  * and are at least 1. Trust is limited, then multiplied by the peer's, and the peer's latency is added, so
  * that a path is never better than its worst part.
  */
@@ -48,10 +49,13 @@ export function parseEntries(
     peer,
     self,
     isOwn,
+    capability,
   }: {
     readonly peer: PeerAttributes;
     readonly self: string;
     readonly isOwn: (agentId: string) => boolean;
+    /** The capability of the query; undefined if it asked for any. */
+    readonly capability?: string | undefined;
   },
 ): KnownAgent[] {
   return answer.agents
@@ -59,6 +63,7 @@ export function parseEntries(
     .filter((entry) => v.is(RemoteAgentSchema, entry))
     .map((entry) => v.parse(RemoteAgentSchema, entry))
     .filter((agent) => !isOwn(agent.agent_id) && agent.source_relay !== self)
+    .filter(({ capabilities }) => capability === undefined || capabilities.includes(capability))
     .flatMap(createProofFilter(peer))
     .map((agent) =>
       limitClaim({ ...agent, trust: getEntryTrust(agent) }, peer.claimLimit ?? "trusted"),

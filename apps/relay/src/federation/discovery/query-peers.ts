@@ -163,6 +163,7 @@ async function queryPeer(
       },
       self: identity.relayId,
       isOwn: (id) => local.has(id),
+      capability: query.capability,
     },
   );
 }
