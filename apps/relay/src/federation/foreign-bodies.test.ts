@@ -34,3 +34,16 @@ test.each([
     await t.close();
   },
 );
+
+test("a query that has only the members of the specification is answered", async () => {
+  const t = await startTestRelay({ AGENT_FEDERATION_ENDPOINT_URL: "http://relay.test" });
+  const worker = await t.createWorker(1);
+  const peer = await createFakePeer(t).completeHandshake();
+  const query = { capability: "summarise", hop_count: 0, max_hops: 3, visited: [peer.relayId] };
+  const query_id = "0199c800-0000-7000-8000-0000000000c1";
+  expect(await peer.post("/federation/v1/discover", { ...query, query_id })).toMatchObject({
+    status: 200,
+    body: { agents: [{ agent_id: worker.agentId }] },
+  });
+  await t.close();
+});

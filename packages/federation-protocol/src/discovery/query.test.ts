@@ -46,6 +46,15 @@ describe("A peer's query (F11)", () => {
     expect(planQuery(begun, { ...context, isNew: false }).isSearched).toBe(false);
   });
 
+  it("a peer's query without an origin is forwarded with the first relay that it visited as its origin", () => {
+    const { origin_relay: _, ...plain } = begun;
+    const forwardedOrigin = (query: Discovery) =>
+      planQuery(query, context).forwardedQuery?.origin_relay;
+    expect(forwardedOrigin(plain)).toBe(alpha.id);
+    expect(forwardedOrigin({ ...plain, visited: [] })).toBe(beta.id);
+    expect(forwardedOrigin({ ...begun, visited: [gamma.id] })).toBe(alpha.id);
+  });
+
   it("a peer's query may have its members in a nested query, without unknown ones", () => {
     const { capability: _, ...plain } = begun;
     const nested = { ...plain, query: { q: "x", limit: 5 }, extra: "prompt" } as Discovery;

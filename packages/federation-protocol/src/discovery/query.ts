@@ -32,7 +32,8 @@ export function createQuery(
 /**
  * Plans the handling of a peer's query (specification, "Federation endpoints"). A query is not forwarded if
  * this relay is among the visited ones, if its hops are used up (never more than 3, whatever it requests),
- * or if it is a repetition. The forwarded query is built only from known members.
+ * or if it is a repetition. The forwarded query is built only from known members; a query that names no origin
+ * began at the first relay that it visited.
  */
 export function planQuery(
   message: Discovery,
@@ -53,13 +54,14 @@ export function planQuery(
   const query = normalizeQuery(message, limit);
   const hopLimit = Math.min(message.max_hops, maxHops, FEDERATION_LIMITS.maxHops);
   const isForwarded = isNew && !message.visited.includes(self) && message.hop_count < hopLimit;
+  const visited = [...new Set([...message.visited, self])];
   const forwardedQuery = {
     ...query,
     hop_count: message.hop_count + 1,
     max_hops: hopLimit,
-    visited: [...new Set([...message.visited, self])],
+    visited,
     query_id: message.query_id,
-    origin_relay: message.origin_relay,
+    origin_relay: message.origin_relay ?? visited[0] ?? self,
   };
   return { isSearched: isNew, query, forwardedQuery: isForwarded ? forwardedQuery : null };
 }

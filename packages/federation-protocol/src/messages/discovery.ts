@@ -36,7 +36,10 @@ export const DiscoverySchema = v.object({
   max_hops: count,
   visited: v.pipe(v.array(uuid), v.maxLength(1_000, "must hold at most 1000 entries")),
   query_id: uuid,
-  origin_relay: describeAs(uuid, "The id of the relay at which the query began."),
+  origin_relay: describeAs(
+    v.optional(uuid),
+    "The id of the relay at which the query began; the first of `visited` if absent.",
+  ),
   ...envelope,
 });
 
