@@ -21,12 +21,12 @@ export const federationVariables = {
     schema: v.optional(integerBetween(0, 10_000), "50"),
   },
   AGENT_FEDERATION_ALLOWED_PEERS: {
-    purpose: "Relays that may peer",
+    purpose: "Relays that may become peers; a current peer stays one until it is removed",
     schema: v.optional(relayIds),
     unset: "any",
   },
   AGENT_FEDERATION_BLOCKED_PEERS: {
-    purpose: "Relays that may not peer",
+    purpose: "Relays that may not become peers; a current peer stays one until it is removed",
     schema: v.optional(relayIds),
     unset: "none",
   },
