@@ -5,6 +5,7 @@ import {
 } from "@agent/credentials";
 import { signSuccession } from "@agent/crypto";
 import { createReceipt, type TestAgent } from "@agent/testkit";
+import { limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   credentialsPath,
@@ -93,6 +94,32 @@ describe("Presentations", () => {
     const path = `/api/v1/agents/${worker.agentId}/presentation`;
     expect(await t.as(boss, "POST", path)).toMatchObject({ status: 403 });
     expect(await t.asOperator("POST", path)).toMatchObject({ status: 200 });
+  });
+
+  test("H28: long credentials of strangers leave a presentation readable, with those of other issuers", async () => {
+    await work();
+    const issued = createReputationCredential(boss, worker, { now: now() });
+    await submitCredentials(t, boss, worker, issued);
+    for (let count = 0; count < 40; count += 1) {
+      const stranger = await t.createAgent();
+      const about = { note: "x".repeat(60_000) };
+      const long = createReputationCredential(stranger, worker, {
+        now: now(),
+        about,
+        seed: count + 2,
+      });
+      expect((await submitCredentials(t, stranger, worker, long)).status).toBe(201);
+    }
+    const answer = await ask();
+    expect(Buffer.byteLength(answer.text)).toBeLessThan(limits.outboundBytes);
+    const shown = presented(answer);
+    expect(answer.body["credential_count"]).toBe(shown.length);
+    expect(kindsOf(shown).slice(0, 2).flat()).not.toContain("other");
+    expect(shown.map(({ id }) => id)).toContain(issued.id);
+    expect(shown.length).toBeGreaterThan(3);
+    expect(verifyPresentation(answer.body["presentation"] as object, { now: now() })).toMatchObject(
+      { valid: true },
+    );
   });
 
   test("there is no presentation for an agent without credentials", async () => {

@@ -1,6 +1,7 @@
 import { createPresentation, CREDENTIAL_LIMITS } from "@agent/credentials";
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { refuse, type Answer, type Operations, type ParsedRequest } from "@agent/wire";
+import { keepFitting } from "../http/paging/keep-fitting.ts";
 import type { Services } from "../services.ts";
 import type { CredentialRow } from "../storage/tables/credentials.ts";
 import { parseCredential } from "./credential-row.ts";
@@ -42,8 +43,9 @@ export async function presentCredentials(
     );
   }
   if (rows.length === 0) return refuse("credential.not_found");
+  const credentials = keepFitting(rows, ({ body: text }) => text).map(parseCredential);
   const presentation = createPresentation({
-    credentials: rows.map(parseCredential),
+    credentials,
     secretKey: identity.secretKey,
     now,
     ...body,
@@ -52,7 +54,7 @@ export async function presentCredentials(
     status: 200,
     body: {
       presentation: { ...presentation },
-      credential_count: rows.length,
+      credential_count: credentials.length,
       relay_did: identity.did,
     },
   };

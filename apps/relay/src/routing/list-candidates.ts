@@ -8,6 +8,7 @@ import {
 } from "@agent/wire";
 import { toReaderId } from "../agents/discovery/discover-agents.ts";
 import { findListing } from "../agents/discovery/listing-store.ts";
+import { keepFitting } from "../http/paging/keep-fitting.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
@@ -44,7 +45,7 @@ export async function listCandidates(
     const described = await describeCandidate(storage.read, each, selected);
     shown.push({ ...described, ...toTrustBasisMember(config) });
   }
-  return { status: 200, body: { candidates: shown } };
+  return { status: 200, body: { candidates: keepFitting(shown, JSON.stringify) } };
 }
 
 /** Adds the listing of a ranked agent, which only the shown ones need. */

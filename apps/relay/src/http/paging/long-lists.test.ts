@@ -1,9 +1,9 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
-import { limits } from "@agent/wire";
+import { limits, type MarketCandidate } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { approvalsPath } from "../../../test/agents/approvals.ts";
-import { createBuyer, submitAcceptedTask } from "../../../test/market.ts";
+import { createBuyer, createSeller, submitAcceptedTask } from "../../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -74,4 +74,21 @@ test("H28: long arguments of strangers do not prevent an owner from reading othe
   const query = "as=approver&status=pending&requester=unknown&";
   const path = `${approvalsPath(target)}?${query}`;
   expect(await walk(path, "approvals", target)).toHaveLength(150);
+});
+
+test("H28: long listings of strangers do not prevent an agent from reading the market", async () => {
+  const pricing = LONG_CAPABILITIES.map((capability) => ({ capability, unit_cost: 0 }));
+  const seller = await createSeller(t, 1);
+  for (let count = 0; count < 15; count += 1) {
+    const stranger = await createSeller(t, 0);
+    const capabilities = ["summarise", ...LONG_CAPABILITIES.slice(1)];
+    const body = { capabilities, pricing };
+    const path = `/api/v1/agents/${stranger.agentId}/listing`;
+    expect((await t.as(stranger, "POST", path, body)).status).toBe(200);
+  }
+  const answer = await t.as(target, "GET", "/api/v1/market/candidates?capability=summarise");
+  expect(Buffer.byteLength(answer.text)).toBeLessThan(limits.outboundBytes);
+  const shown = answer.body["candidates"] as MarketCandidate[];
+  expect(shown.length).toBeGreaterThan(2);
+  expect(shown.map(({ agent_id }) => agent_id)).toContain(seller.agentId);
 });
