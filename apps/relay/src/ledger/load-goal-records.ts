@@ -1,7 +1,8 @@
-import type { DelegatedTask, GoalRecord, GoalRecords, Ledger } from "@agent/ledger";
+import type { DelegatedTask, GoalRecord, GoalRecords, Ledger, SignedReceipt } from "@agent/ledger";
 import { flattenChain, type ExecutionReceipt } from "@agent/receipts";
 import type { TaskStatus } from "@agent/wire";
 import { loadRecordsOfGoal } from "../records/load-records-of-goal.ts";
+import type { Room } from "../records/room.ts";
 import type { Reader } from "../storage/storage.ts";
 import { findReceipt } from "../tasks/receipts/receipt-store.ts";
 import { findTask } from "../tasks/store.ts";
@@ -9,14 +10,14 @@ import { executorOf, isExpired } from "../tasks/task.ts";
 import { parseArchivedReceipt } from "../tasks/receipts/parse-archived-receipt.ts";
 
 /**
- * Loads all stored records of an agent's goal: the task with its id while that is stored, its receipt, the
- * tasks of this relay whose receipts are nested in it, and the agent's own records: plans, the tasks of
- * their steps, and events.
+ * Loads the stored records of an agent's goal: the task with its id while that is stored, its receipt, and,
+ * while there is room, the agent's own records (plans, events and the tasks of steps) and the tasks of this
+ * relay whose receipts are nested in the receipt.
  */
 export async function loadGoalRecords(
   read: Reader,
   { agentId, goalId }: Pick<GoalRecords, "agentId" | "goalId">,
-  now: number,
+  { now, room }: { readonly now: number; readonly room: Room },
 ): Promise<GoalRecords> {
   const archived = await findReceipt(read, goalId);
   const row = archived?.agent_id === agentId ? archived : undefined;
@@ -35,9 +36,10 @@ export async function loadGoalRecords(
         completed_at: row?.received_at,
         status: receipt && ledgerStatusByTaskStatus[receipt.status],
       };
-  const recorded = await loadRecordsOfGoal(read, { agent_id: agentId, goal_id: goalId });
+  const recorded = await loadRecordsOfGoal(read, { agent_id: agentId, goal_id: goalId }, room);
   const carried = receipt === undefined ? [] : listNestedTasks(receipt);
-  const tasks = await loadDelegatedTasks(read, agentId, [...carried, ...recorded.taskIds]);
+  const taskIds = [...new Set([...carried, ...recorded.taskIds])];
+  const tasks = await loadDelegatedTasks(read, { agentId, taskIds, room });
   return { agentId, goalId, goal, plans: recorded.plans, tasks, events: recorded.events };
 }
 
@@ -57,28 +59,42 @@ function listNestedTasks(receipt: ExecutionReceipt): string[] {
   return direct.flatMap(({ receipt: { relay_task_id } }) => relay_task_id ?? []);
 }
 
-/** Loads only tasks that the agent submitted at this relay, with their receipts. */
+interface DelegatedQuery {
+  readonly agentId: string;
+  readonly taskIds: readonly string[];
+  readonly room: Room;
+}
+
+/**
+ * Loads only tasks that the agent submitted at this relay, with the summaries of their receipts: one after
+ * the other, because a receipt can have a megabyte.
+ */
 async function loadDelegatedTasks(
   read: Reader,
-  agentId: string,
-  ids: readonly string[],
+  { agentId, taskIds, room }: DelegatedQuery,
 ): Promise<DelegatedTask[]> {
-  const found = await Promise.all(
-    [...new Set(ids)].map(async (id) => {
-      const [task, row] = await Promise.all([findTask(read, id), findReceipt(read, id)]);
-      if (task?.submitted_by !== agentId) return [];
-      const { task_id, step_id, submitted_at } = task;
-      const receipt_hash = row?.receipt_hash;
-      return [
-        {
-          task_id,
-          step_id,
-          submitted_at,
-          receipt: row && parseArchivedReceipt(row.body),
-          receipt_hash,
-        },
-      ];
-    }),
-  );
-  return found.flat();
+  const tasks: DelegatedTask[] = [];
+  for (const id of taskIds) {
+    const task = await findTask(read, id);
+    if (task?.submitted_by !== agentId) continue;
+    const row = await findReceipt(read, id);
+    const receipt = row && pickSummarized(parseArchivedReceipt(row.body));
+    const { task_id, step_id, submitted_at } = task;
+    const delegated = {
+      task_id,
+      step_id,
+      submitted_at,
+      receipt,
+      receipt_hash: row?.receipt_hash,
+    };
+    if (!room.take(JSON.stringify(delegated))) return tasks;
+    tasks.push(delegated);
+  }
+  return tasks;
+}
+
+/** Leaves out the result and nested receipts, which a summary does not show. */
+function pickSummarized(receipt: ExecutionReceipt): SignedReceipt {
+  const { task_id, agent_id, device_id, status, tools_used, signature } = receipt;
+  return { task_id, agent_id, device_id, status, tools_used, signature };
 }

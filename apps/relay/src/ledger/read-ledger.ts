@@ -1,7 +1,8 @@
-import { reconstructLedger } from "@agent/ledger";
-import { refuse, type Answer, type Operations } from "@agent/wire";
+import { reconstructLedger, type Ledger } from "@agent/ledger";
+import { limits, refuse, type Answer, type Operations } from "@agent/wire";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import { mayReadAsArbiter } from "../inspections/reading/find-readable.ts";
+import { createRoom } from "../records/room.ts";
 import type { Services } from "../services.ts";
 import { findTask } from "../tasks/store.ts";
 import { executorOf } from "../tasks/task.ts";
@@ -41,11 +42,24 @@ export async function getManifest(
   return ledger === null ? refuse("ledger.not_found") : { status: 200, body: ledger };
 }
 
+/**
+ * Builds the ledger from as many records as fit: it has no pages, because its hash covers all events, and
+ * clients refuse larger answers.
+ */
 async function reconstructFromRecords(
   { storage, runtime }: LedgerDependencies,
   { agentId, goalId }: LedgerRequest,
-) {
-  return reconstructLedger(await loadGoalRecords(storage.read, { agentId, goalId }, runtime.now()));
+): Promise<Ledger | null> {
+  const now = runtime.now();
+  for (let bytes: number = limits.outboundBytes; ;) {
+    const room = createRoom(bytes);
+    const records = await loadGoalRecords(storage.read, { agentId, goalId }, { now, room });
+    const ledger = reconstructLedger(records);
+    const size = Buffer.byteLength(JSON.stringify(ledger));
+    if (size <= limits.outboundBytes) return ledger;
+    // A ledger states some texts of its records more than once.
+    bytes = Math.floor((bytes * limits.outboundBytes) / size);
+  }
 }
 
 /**
