@@ -117,6 +117,7 @@ const cases: Readonly<Record<string, Case>> = {
     takes: [
       "http://127.0.0.1:1",
       "https://a.example/mcp?x=1",
+      "HTTPS://a.example",
       `https://a.example/${"x".repeat(2_030)}`,
     ],
     refuses: [

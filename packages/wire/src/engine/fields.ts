@@ -63,11 +63,15 @@ export const paymentReference = v.pipe(
 
 export const nonEmptyLongText = v.pipe(longText, nonEmpty);
 
-/** The address at which an agent or a relay can be reached. */
+/** The address at which an agent or a relay can be reached; the case of its scheme does not count (RFC 3986). */
 export const endpointUrl = v.pipe(
   v.string(),
   v.maxLength(2_048, "must be at most 2048 characters"),
-  v.regex(/^https?:\/\/[^\s/?#@]+([/?#]\S*)?$/, "must be an http or https URL without credentials"),
+  // OpenAPI shows the pattern, which has no flags there.
+  v.regex(
+    /^[hH][tT]{2}[pP][sS]?:\/\/[^\s/?#@]+([/?#]\S*)?$/,
+    "must be an http or https URL without credentials",
+  ),
 );
 
 /** Milliseconds since the Unix epoch. */
