@@ -87,7 +87,7 @@ async function loadDelegatedTasks(
       receipt,
       receipt_hash: row?.receipt_hash,
     };
-    if (!room.take(JSON.stringify(delegated))) return tasks;
+    if (!room.reserve(JSON.stringify(delegated))) return tasks;
     tasks.push(delegated);
   }
   return tasks;

@@ -44,7 +44,7 @@ async function loadPlans(read: Reader, goal: Goal, room: Room): Promise<PlanReco
     const before = rows.at(-1)?.sequence ?? "~";
     rows = await listPlansByAgent(read, { ...goal, before, limit: PLANS_AT_ONCE });
     for (const row of rows) {
-      if (!room.take(row.title, row.steps)) return plans;
+      if (!room.reserve(row.title, row.steps)) return plans;
       plans.push(toPlan(row));
     }
   } while (rows.length === PLANS_AT_ONCE && plans.length < MAX_PLANS);
@@ -63,7 +63,7 @@ async function loadEvents(read: Reader, goal: Goal, room: Room): Promise<EventRe
       const payload = JSON.parse(text) as Record<string, unknown>;
       // The events of a step repeat its id.
       if (typeof payload["step_id"] === "string") stepId = payload["step_id"];
-      if (!room.take(text, stepId)) return events;
+      if (!room.reserve(text, stepId)) return events;
       events.push({ type, timestamp, payload });
     }
   } while (rows.length === EVENTS_AT_ONCE && events.length < limits.goalEvents);
