@@ -11,7 +11,7 @@ import {
 import { toMicro } from "./amount.ts";
 import { applyPostings, buildDepositPostings } from "./posting.ts";
 
-test("an agent, a hold and a peer of one id have three accounts, none of them the relay's own", () => {
+test("an agent, a hold and a peer with the same id have three different accounts, none of which is the relay's own", () => {
   const accounts = [accountOf.agent("fees"), accountOf.held("fees"), accountOf.peer("fees")];
   expect(new Set([...accounts, FEE_ACCOUNT, EXTERNAL_ACCOUNT]).size).toBe(5);
 });

@@ -257,7 +257,7 @@ describe("A13: card money", () => {
   };
 
   test.each(Object.entries(moves))(
-    "A13: a payment that is taken back while other money is %s frees no other payment",
+    "A13: a payment that is reversed while other money is %s releases no other payment",
     (_, move) => {
       const book = new CardBook();
       book.post(deposit("a", 100), 0);
@@ -272,7 +272,7 @@ describe("A13: card money", () => {
     },
   );
 
-  test("A13: a payment that is taken back while its own money is held leaves the time of the other one", () => {
+  test("A13: a payment that is reversed while its own money is held does not change the release time of the other payment", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     book.post(deposit("a", 100), 0, 70);
@@ -282,7 +282,7 @@ describe("A13: card money", () => {
     expect([book.balance(a), book.held(a, 50), book.held(a, 70)]).toEqual([100, 100, 0]);
   });
 
-  test("A13: what is spent of a hold no longer keeps other money waiting", () => {
+  test("A13: card money that is spent from a hold no longer delays other money", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0);
     book.post(deposit("a", 100), 0, 50);
@@ -312,7 +312,7 @@ describe("A13: card money", () => {
     ["whose other money covers a part", 100, 50, 80, 30],
     ["whose credit covers a part", 60, 0, 100, 54],
   ])(
-    "A13: the money of a peer %s is held as far as card money is in it",
+    "A13: the money of a peer %s is withheld as far as it contains card money",
     (_, card, other, charge, heldAfter) => {
       const book = new CardBook();
       if (card > 0) {
@@ -326,7 +326,7 @@ describe("A13: card money", () => {
     },
   );
 
-  test("A13: card money on the account of a peer ends by its time", () => {
+  test("A13: card money on the account of a peer is withheld only until its release time", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     pay(book, "a", PEER, 100, 0);
@@ -346,7 +346,7 @@ describe("A13: card money", () => {
     expect([book.waiting(peer, 0), book.waiting(accountOf.held("t"), 0)]).toEqual([90, 0]);
   });
 
-  test("A13: card money keeps its release time at a peer's agent when its payment is taken back", () => {
+  test("A13: card money keeps its release time at a peer's agent when its payment is reversed", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     pay(book, "a", PEER, 100, 0);
@@ -356,7 +356,7 @@ describe("A13: card money", () => {
     expect([book.balance(b), book.held(b, 49)]).toEqual([81, 81]);
   });
 
-  test("A13: the operator pays a peer outside also with card money, which is then gone", () => {
+  test("A13: a payment to a peer outside of the relay also uses up card money", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     pay(book, "a", PEER, 100, 0);
@@ -366,7 +366,7 @@ describe("A13: card money", () => {
     expect(book.held(b, 0)).toBe(0);
   });
 
-  test("A13: card money that repays what a peer ordered on credit waits where the peer pays it next", () => {
+  test("A13: card money that repays a peer's debt is withheld on the account that the peer pays it to next", () => {
     const book = new CardBook();
     pay(book, PEER, "b", 100, 0);
     expect(book.post(withdrawal("b", 90), 0)).toBe(true);
@@ -396,7 +396,7 @@ describe("A13: card money", () => {
     expect(book.move(returned, at)).toMatchObject({ ok: true, movesCardMoney });
   });
 
-  test("A13: card money of many payments waits at most until the later of two neighbouring times", () => {
+  test("A13: card money of many payments is withheld at most until the later of two neighbouring release times", () => {
     const book = new CardBook();
     for (let at = 1; at <= 2 * MAX_CARD_LOTS; at += 1) book.post(deposit("a", 1), 0, at * at);
     const lots = book.lots.get(a) ?? [];
@@ -422,7 +422,7 @@ describe("A13: card money", () => {
       "payments that come ever sooner, so that the newest two are the closest",
       (at) => (150 * 60 - at) * 1_000,
     ],
-  ])("MN21: card money waits at most a thirty-second longer than it must, with %s", (_, gap) => {
+  ])("MN21: card money is withheld at most 1/32 longer than necessary, with %s", (_, gap) => {
     const book = new CardBook();
     const start = 1_760_000_000_000;
     const paid: { at: number; amount: number }[] = [];
@@ -606,7 +606,7 @@ describe("A13: no sequence of payments", () => {
     );
   });
 
-  test("A13: no hold that returns releases card money, whatever is paid or taken back meanwhile", () => {
+  test("A13: no hold that returns releases card money, whatever is paid or reversed meanwhile", () => {
     const change = fc.oneof(
       fc.record({
         do: fc.constant("pay in" as const),

@@ -30,7 +30,7 @@ describe("rateToPpm and isFeeRate", () => {
   });
 
   test.each([-0.01, 1, 1.5, 1 / 3, 1e-7, Number.NaN, Infinity])(
-    "a fee rate is never %s",
+    "the number %s is refused as a fee rate",
     (rate) => {
       expect(isFeeRate(rate)).toBe(false);
       expect(() => rateToPpm(rate)).toThrow(RangeError);
@@ -38,7 +38,7 @@ describe("rateToPpm and isFeeRate", () => {
   );
 
   test.each(["0.05", null, undefined, [0.05]])(
-    "a fee rate is never the value %j, which is no number",
+    "the value %j is refused as a fee rate, because it is not a number",
     (rate) => {
       expect(isFeeRate(rate)).toBe(false);
     },

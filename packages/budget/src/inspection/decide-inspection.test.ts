@@ -147,7 +147,7 @@ describe("decideInspection", () => {
     },
   );
 
-  test("the operator's time begins at the arbiter's deadline, however late that is noticed", () => {
+  test("the operator's time begins at the arbiter's deadline, however late the relay notices it", () => {
     const lateBy = (ms: number) =>
       formatInspection(expireInspection(disputed, terms, BEGUN + ms), 0);
     expect(lateBy(99)).toBe(`disputed ${BEGUN + 100} 0.5 operator`);
@@ -237,7 +237,7 @@ describe("extendDeadline", () => {
     ["does not move a deadline ten minutes away", 60, 70, 70],
     ["does not move a deadline further away", 60, 90, 90],
     ["leaves a short state its whole length", 5, 61, 65],
-  ])("%s", (_, length, deadline, extended) => {
+  ])("extendDeadline %s", (_, length, deadline, extended) => {
     const options = { deadline: deadline * MINUTE, lengthMs: length * MINUTE, now: 60 * MINUTE };
     expect(extendDeadline(options)).toBe(extended * MINUTE);
   });
@@ -250,7 +250,7 @@ describe("shortenDeadline", () => {
     ["does not move a deadline at the whole length", 30, 90, 90],
     ["does not move a nearer deadline", 30, 61, 61],
     ["does not move a deadline that has passed", 30, 50, 50],
-  ])("%s", (_, lengthMs, deadline, shortened) => {
+  ])("shortenDeadline %s", (_, lengthMs, deadline, shortened) => {
     expect(shortenDeadline({ deadline, lengthMs, now: 60 })).toBe(shortened);
   });
 });

@@ -62,7 +62,7 @@ test.each([
   ["too many won before the arbiter since", "......xxxxx.", "aaaaaabbbbaa", false],
   ["lost ones beyond the last ten before the arbiter", "xxxx......xx", "aaaaaaaaaaaa", false],
 ])(
-  "a submitter is judged before each arbiter by itself: %s",
+  "a submitter is judged separately for each arbiter: %s",
   (_title, marks, arbiters, suspended) => {
     const cases = datesOf(marks, 0).map(({ isMarked }, index) => ({
       closedAt: NOW - index,
@@ -102,17 +102,20 @@ test.each([
   ["that cost nothing, in any number", Array.from({ length: 100 }, () => 0), 0, false],
   ["that cost enough in the seven days before the newest", [5, 0, 5], 3 * DAY, true],
   ["that cost enough only with older ones", [5, 0, 5], 3.5 * DAY, false],
-])("an arbiter is judged by passed cases %s", (_title, losses, apart, suspended) => {
-  const cases = losses.map((loss, index) => ({
-    endedAt: NOW - index * apart,
-    isPassed: true,
-    leastLoss: asMicro(loss),
-  }));
-  expect(isArbiterSuspended(cases, { now: NOW, leastCost: asMicro(10) })).toBe(suspended);
-  // Where the operator sets no threshold, a row of passed cases suspends.
-  const isRow = losses.length > 2;
-  expect(isArbiterSuspended(cases, { now: NOW, leastCost: asMicro(0) })).toBe(isRow);
-});
+])(
+  "an arbiter is judged by the cases that it let pass: those %s",
+  (_title, losses, apart, suspended) => {
+    const cases = losses.map((loss, index) => ({
+      endedAt: NOW - index * apart,
+      isPassed: true,
+      leastLoss: asMicro(loss),
+    }));
+    expect(isArbiterSuspended(cases, { now: NOW, leastCost: asMicro(10) })).toBe(suspended);
+    // Where the operator sets no threshold, a row of passed cases suspends.
+    const isRow = losses.length > 2;
+    expect(isArbiterSuspended(cases, { now: NOW, leastCost: asMicro(0) })).toBe(isRow);
+  },
+);
 
 test.each([
   [1, 1],
