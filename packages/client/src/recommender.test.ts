@@ -174,7 +174,7 @@ describe("createRecommender", () => {
     expect(s.issuedTypes()).toEqual([Trust]);
   });
 
-  test("recommend retries at a busy relay", async () => {
+  test("recommend tries again when the relay is busy", async () => {
     const busy = { status: 503, headers: { "retry-after": "1" }, body: { code: "x", message: "" } };
     await using s = await scene({ before: [busy] });
     expect(await s.recommender.recommend(proven())).toMatchObject({ ok: true });

@@ -158,7 +158,7 @@ async function readEvidenceSizes() {
 }
 
 describe("agent-monitor on an honest log", () => {
-  it("agent-monitor is quiet, and remembers the head in a file that only its owner can read", async () => {
+  it("agent-monitor reports nothing, and stores the head in a file that only its owner can read", async () => {
     expect(await monitor(withWitness())).toMatchObject({
       exitCode: 0,
       out: "quiet at 300 entries\n",
@@ -184,7 +184,7 @@ describe("agent-monitor on an honest log", () => {
     ]);
   });
 
-  it("agent-monitor begins with a log of no entries", async () => {
+  it("agent-monitor can begin with an empty log", async () => {
     site = serve(new ModelLog(1));
     expect(await monitor()).toMatchObject({ exitCode: 0, out: "quiet at 0 entries\n" });
     fill(site.log, 0, 3);
@@ -318,7 +318,7 @@ describe("agent-monitor on a lying log", () => {
     expect(await readEvidenceSizes()).toEqual([310, 320]);
   });
 
-  it("agent-monitor takes nothing from a witness that shows a head that the log did not sign", async () => {
+  it("agent-monitor ignores a witness that shows a head that the log did not sign", async () => {
     const stranger = fill(new ModelLog(9), 0, 300);
     site.witnessed = () => stranger.sign([witness]);
     expect(await monitor(withWitness())).toMatchObject({ exitCode: 0 });
@@ -396,21 +396,21 @@ describe("agent-monitor on a lying log", () => {
     });
   });
 
-  it("TL7 agent-monitor follows no redirect, and takes a log that redirects as one that cannot be reached", async () => {
+  it("TL7 agent-monitor follows no redirect, and treats a log that redirects as one that cannot be reached", async () => {
     await monitor();
     site.redirect = `${server.baseUrl}/elsewhere`;
     expect(await monitor()).toMatchObject({ exitCode: 3 });
     expect(server.received.map(({ url }) => url)).not.toContain("/elsewhere");
   });
 
-  it("TL7 agent-monitor takes nothing from a witness that answers without end, redirects or shows another log", async () => {
+  it("TL7 agent-monitor ignores a witness that answers without end, redirects or shows another log", async () => {
     for (const answer of ["a".repeat(1_000_000), other.sign(), ""]) {
       site.witnessed = () => answer;
       expect(await monitor(withWitness())).toMatchObject({ exitCode: 0 });
     }
   });
 
-  it("TL7 agent-monitor keeps its memory when a log enters thousands of keys for a watched agent", async () => {
+  it("TL7 agent-monitor keeps its state when a log enters thousands of keys for a watched agent", async () => {
     for (let count = 0; count < 12_000; count++) {
       const binding = { agent_id: AGENT, public_key: KEY, device_id: null, valid_from: count };
       site.log.append(entryOf.keyBound(binding, { time: 1 }));
@@ -481,7 +481,7 @@ describe("agent-monitor on a log that stops answering", () => {
     },
   );
 
-  it("TL10 agent-monitor is quiet again about an honest log that could not be reached, and keeps no head of it", async () => {
+  it("TL10 agent-monitor reports nothing about an honest log that can be reached again, and keeps no head of it", async () => {
     site.witnessed = () => site.log.sign([witness], 200);
     site.isBusy = (path) => path.startsWith("tile/");
     expect(await monitor(withWitness())).toMatchObject({ exitCode: 3 });
@@ -513,7 +513,7 @@ describe("agent-monitor on a log that stops answering", () => {
     ["is not answered", { isBusy: (path: string) => path === "latest" }, 3],
     ["is no note", { latest: () => "no note\n" }, 1],
   ])(
-    "TL13 agent-monitor reports the entries that it has read, and once, although the latest head %s",
+    "TL13 agent-monitor reports the entries that it has read exactly once, although the latest head %s",
     async (_, answers, exitCode) => {
       site.log.append(entryOf.receipt({ agent_id: AGENT }, { time: 1, publicKey: KEY, ref: "t" }));
       site = { ...site, ...answers };
@@ -544,7 +544,7 @@ describe("agent-monitor without a log", () => {
     expect(await readFile(stateFile(), "utf8")).toBe(before);
   });
 
-  it("agent-monitor goes on from the state of a version that kept no heads missing from the tree", async () => {
+  it("agent-monitor continues from the state of an earlier version that kept no heads missing from the tree", async () => {
     await monitor();
     const { unproven: _, ...older } = await readState();
     await writeFile(stateFile(), JSON.stringify(older));

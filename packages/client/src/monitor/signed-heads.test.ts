@@ -27,7 +27,7 @@ test("equal heads and heads of different sizes are no fork", () => {
   expect(findFork([otherTwo, three])).toBeNull();
 });
 
-test("a head is kept once until it is the proven one, and both heads of a fork are", () => {
+test("a head is kept once until it is the proven one, and both heads of a fork are kept", () => {
   expect(listUnproven([two, three, createHead(2)], null)).toEqual([two, three]);
   expect(listUnproven([two, three], two)).toEqual([three]);
   expect(listUnproven([otherTwo, two], two)).toEqual([otherTwo]);

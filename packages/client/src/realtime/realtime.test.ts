@@ -300,7 +300,7 @@ describe("the reconnection of a socket", () => {
     expect(mine.events.items).toEqual([]);
   });
 
-  test("connectSocket takes a ping of the relay for a sign of life", async () => {
+  test("connectSocket counts a ping of the relay as activity", async () => {
     await using relay = await relaySocket({ autoPong: false });
     using mine = device(relay.baseUrl);
     const { socket, sendMessage } = await relay.peers.take();

@@ -87,7 +87,7 @@ describe("a minted token", () => {
     });
   });
 
-  test("mintToken signs with a key that cannot be exported, as a browser keeps it", async () => {
+  test("mintToken signs with a key that cannot be exported, such as that of a browser", async () => {
     const { publicKey, privateKey } = await generateJoseKeyPair("Ed25519", { extractable: false });
     const { x = "" } = await exportJWK(publicKey);
     const kept = { ...expected, publicKey: bytesToHex(fromBase64Url(x)) };
