@@ -86,15 +86,18 @@ describe("the challenge and the audience of a presentation", () => {
   test.each([
     ["challenge", "presentation.challenge_mismatch"],
     ["audience", "presentation.audience_mismatch"],
-  ] as const)("%s", (name, code) => {
-    const asking = { now, [name]: bound[name] };
-    expect(verifyPresentation(createTestPresentation(bound), asking).valid).toBe(true);
-    expect(verifyPresentation(createTestPresentation({ [name]: others[name] }), asking).code).toBe(
-      code,
-    );
-    expect(verifyPresentation(createTestPresentation(), asking).code).toBe(code);
-    expect(verifyPresentation(createTestPresentation(bound), { now }).valid).toBe(true);
-  });
+  ] as const)(
+    "the %s that a presentation was signed for must be the expected one",
+    (name, code) => {
+      const asking = { now, [name]: bound[name] };
+      expect(verifyPresentation(createTestPresentation(bound), asking).valid).toBe(true);
+      expect(
+        verifyPresentation(createTestPresentation({ [name]: others[name] }), asking).code,
+      ).toBe(code);
+      expect(verifyPresentation(createTestPresentation(), asking).code).toBe(code);
+      expect(verifyPresentation(createTestPresentation(bound), { now }).valid).toBe(true);
+    },
+  );
 
   test.each(["challenge", "domain"])("a %s that was added after signing is refused", (name) => {
     const presentation = createTestPresentation();
@@ -114,7 +117,7 @@ describe("the proof of a presentation is refused", () => {
     ["another context", "presentation.proof_context", { "@context": [] }],
     ["a proof that ended", "presentation.expired", { expires: "2026-01-02T05:14:54.826Z" }],
     ["a malformed date", "presentation.malformed", { created: "yesterday" }],
-  ])("%s: %s", (_, code, proof) => {
+  ])("a presentation whose proof has %s is refused with %s", (_, code, proof) => {
     const verdict = verifyPresentation(resignDocument(createTestPresentation(), { proof }, bob), {
       now,
     });
@@ -158,21 +161,24 @@ describe("one refused credential refuses the presentation", () => {
     ["credential.signature_invalid", { ...good, id: "urn:uuid:1" }, now],
     ["credential.wrong_signer", resignDocument(good, { issuer: bob.did }), now],
     ["credential.suite", resignDocument(good, { proof: { cryptosuite: "x" } }), now],
-  ])("%s", async (code, bad, at) => {
-    const later = { validFrom: "2025-01-01T00:00:00Z", validUntil: undefined };
-    const fine = resignDocument(good, later);
-    const shown = { verifiableCredential: [fine, bad, fine] };
-    const presentation = resignDocument(createTestPresentation(), shown, bob);
-    const verdict = verifyPresentation(presentation, { now: at });
-    expect(verdict).toMatchObject({ valid: false, code: credentialInvalid });
-    expect(verdict.checks.at(-1)).toEqual({
-      name: "credentials",
-      ok: false,
-      code: credentialInvalid,
-    });
-    expect(verdict.nested.map((inner) => inner.code)).toEqual([undefined, code, undefined]);
-    expect(await verifyPresentationAsync(presentation, { now: at })).toEqual(verdict);
-  });
+  ])(
+    "a presentation with a credential that is refused with %s is refused",
+    async (code, bad, at) => {
+      const later = { validFrom: "2025-01-01T00:00:00Z", validUntil: undefined };
+      const fine = resignDocument(good, later);
+      const shown = { verifiableCredential: [fine, bad, fine] };
+      const presentation = resignDocument(createTestPresentation(), shown, bob);
+      const verdict = verifyPresentation(presentation, { now: at });
+      expect(verdict).toMatchObject({ valid: false, code: credentialInvalid });
+      expect(verdict.checks.at(-1)).toEqual({
+        name: "credentials",
+        ok: false,
+        code: credentialInvalid,
+      });
+      expect(verdict.nested.map((inner) => inner.code)).toEqual([undefined, code, undefined]);
+      expect(await verifyPresentationAsync(presentation, { now: at })).toEqual(verdict);
+    },
+  );
 
   test("a presentation with a revoked credential is refused", async () => {
     const isRevoked = () => true;

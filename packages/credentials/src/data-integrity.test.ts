@@ -75,11 +75,14 @@ describe("a verification method is a did:key and its own key as the fragment", (
     readonly did_key: readonly { did: string; seed: string; public_key: string }[];
   };
 
-  test.each(samples)("$did", ({ did, seed, public_key }) => {
-    expect(deriveDid(hexToBytes(seed))).toBe(did);
-    const publicKey = parseVerificationMethod(`${did}#${did.slice("did:key:".length)}`);
-    expect(publicKey && bytesToHex(publicKey)).toBe(public_key);
-  });
+  test.each(samples)(
+    "the verification method of $did is parsed to its key",
+    ({ did, seed, public_key }) => {
+      expect(deriveDid(hexToBytes(seed))).toBe(did);
+      const publicKey = parseVerificationMethod(`${did}#${did.slice("did:key:".length)}`);
+      expect(publicKey && bytesToHex(publicKey)).toBe(public_key);
+    },
+  );
 
   const [, fragment] = alice.method.split("#");
   test.each([
@@ -94,7 +97,7 @@ describe("a verification method is a did:key and its own key as the fragment", (
     ["no text at all", ""],
     ["only a fragment", `#${fragment}`],
     ["a megabyte of digits", `did:key:z${"6".repeat(1e6)}#z${"6".repeat(1e6)}`],
-  ])("%s is refused", (_, method) => {
+  ])("a verification method with %s is refused", (_, method) => {
     expect(parseVerificationMethod(method)).toBeNull();
   });
 });

@@ -17,7 +17,7 @@ describe("a date is ISO 8601 with a time and a time zone", () => {
     ["2024-02-29T00:00:00Z", Date.UTC(2024, 1, 29)],
     ["1969-12-31T23:59:59.999Z", -1],
     ["9999-12-31T23:59:59.999Z", Date.UTC(9999, 11, 31, 23, 59, 59, 999)],
-  ])("%s", (text, ms) => {
+  ])("the date %s is parsed", (text, ms) => {
     expect(parseDateTime(text)).toBe(ms);
   });
 

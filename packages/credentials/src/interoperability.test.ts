@@ -64,11 +64,14 @@ describe("both libraries refuse a changed credential", () => {
     "another proof's value": { ...good, proof: issueTestCredential("AgentTrustCredential").proof },
   };
 
-  test.each(Object.entries(tampered))("%s", async (_, credential) => {
-    const written = JSON.parse(JSON.stringify(credential)) as object;
-    expect(weVerify(written)).toBe(false);
-    expect(await verifyWithReference(written, now)).toBe(false);
-  });
+  test.each(Object.entries(tampered))(
+    "a credential with %s is refused by both libraries",
+    async (_, credential) => {
+      const written = JSON.parse(JSON.stringify(credential)) as object;
+      expect(weVerify(written)).toBe(false);
+      expect(await verifyWithReference(written, now)).toBe(false);
+    },
+  );
 
   test("both libraries refuse an expired credential", async () => {
     const theirTolerance = 300_000;
@@ -117,8 +120,11 @@ describe("presentations", () => {
     }),
   };
 
-  test.each(Object.entries(tampered))("%s is refused by both", async (_, presentation) => {
-    expect(weVerifyPresentation(presentation)).toBe(false);
-    expect(await verifyPresentationWithReference(presentation, bound, now)).toBe(false);
-  });
+  test.each(Object.entries(tampered))(
+    "a presentation %s is refused by both libraries",
+    async (_, presentation) => {
+      expect(weVerifyPresentation(presentation)).toBe(false);
+      expect(await verifyPresentationWithReference(presentation, bound, now)).toBe(false);
+    },
+  );
 });

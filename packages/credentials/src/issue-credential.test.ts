@@ -46,7 +46,7 @@ describe("issued credentials", () => {
     });
   });
 
-  test("an issued credential has a UUID v7 of its time as its id if random bytes are given", () => {
+  test("an issued credential has an id that is a UUID v7 of its time if random bytes are given", () => {
     const randomBytes = new Uint8Array(10).fill(0xab);
     const { id } = issueCredential({ ...reputation, randomBytes });
     expect(id).toBe("urn:uuid:019b7d21-53eb-7bab-abab-abababababab");
@@ -131,7 +131,7 @@ describe("the subject of a credential must match its type", () => {
     },
   };
 
-  test("every member of every type has a rule", () => {
+  test("every member of every type of credential has a rule", () => {
     const names = (table: object) =>
       Object.entries(table).map(([type, members]) => [type, Object.keys(members as object)]);
     expect(names(rules)).toEqual(names(subjects));
@@ -149,13 +149,16 @@ describe("the subject of a credential must match its type", () => {
       ),
     );
 
-  test.each(casesOf("right"))("$type.$member: $title", ({ type, subject }) => {
-    const credential = issueCredential({ ...reputation, type, subject });
-    expect(verifyCredential(credential, { now }).valid).toBe(true);
-  });
+  test.each(casesOf("right"))(
+    "a credential of the type $type may have the $member $title",
+    ({ type, subject }) => {
+      const credential = issueCredential({ ...reputation, type, subject });
+      expect(verifyCredential(credential, { now }).valid).toBe(true);
+    },
+  );
 
   test.each(casesOf("wrong"))(
-    "a credential is not issued if its $type.$member has $title",
+    "a credential of the type $type is not issued with the $member $title",
     ({ type, subject }) => {
       const issue = () => issueCredential({ ...reputation, type, subject });
       expect(issue).toThrow(v.ValiError);
@@ -167,7 +170,7 @@ describe("the subject of a credential must match its type", () => {
     ({ subject, title }) => subject.id !== "" && !["NaN", "Infinity"].includes(title),
   );
   test.each(signable)(
-    "a signed credential is refused if its $type.$member has $title",
+    "a signed credential of the type $type is refused with the $member $title",
     ({ type, subject }) => {
       const credential = resignDocument(issueTestCredential(type), { credentialSubject: subject });
       expect(verifyCredential(credential, { now }).code).toBe("credential.subject_malformed");

@@ -54,15 +54,21 @@ describe("the members of a credential", () => {
   };
   const malformed = (member: string) => ({ code: "credential.malformed", member });
 
-  test.each(casesOf(rules))("$member $value: $fault", ({ member, value, fault }) => {
-    const found = faultOf({ ...good, [member]: value });
-    expect(found).toEqual(fault && malformed(fault));
-  });
+  test.each(casesOf(rules))(
+    "a credential whose $member is $value has a fault in: $fault",
+    ({ member, value, fault }) => {
+      const found = faultOf({ ...good, [member]: value });
+      expect(found).toEqual(fault && malformed(fault));
+    },
+  );
 
-  test.each(casesOf(proofRules))("proof.$member $value: $fault", ({ member, value, fault }) => {
-    const found = faultOf({ ...good, proof: { ...proof, [member]: value } });
-    expect(found).toEqual(fault && malformed(`proof.${fault}`));
-  });
+  test.each(casesOf(proofRules))(
+    "a credential whose proof has the $member $value has a fault in: $fault",
+    ({ member, value, fault }) => {
+      const found = faultOf({ ...good, proof: { ...proof, [member]: value } });
+      expect(found).toEqual(fault && malformed(`proof.${fault}`));
+    },
+  );
 
   const presentation = createTestPresentation();
   test.each([
@@ -100,7 +106,7 @@ describe("a credential is plain JSON data with a canonical form", () => {
     ["a function", { ...good, note: () => 1 }],
     ["64 levels under the credential", { ...good, note: nestedArrays(64) }],
     ["a cycle", cyclic],
-  ])("%s is refused", (_, value) => {
+  ])("a credential is refused as plain JSON data: %s", (_, value) => {
     expect(parseCredential(value)).toMatchObject({ ok: false, code: "credential.malformed" });
   });
 

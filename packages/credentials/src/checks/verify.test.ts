@@ -80,7 +80,7 @@ describe("the checks are made in a fixed order", () => {
 
   test.each(
     faults.map((fault, index) => [...fault.slice(0, 2), index] as [string, string, number]),
-  )("%s refuses with %s", async (name, code, index) => {
+  )("the check %s refuses with %s", async (name, code, index) => {
     const above = faults.slice(0, index + 1);
     const changes = Object.assign({}, ...above.map(([, , members]) => members)) as object;
     const proofChanges = Object.assign({}, ...above.map(([, , , proof]) => proof)) as object;
@@ -117,7 +117,7 @@ describe("a proof that breaks a rule is refused although its signature is valid"
     ["a proof that ended", "credential.expired", { expires: iso(now - 1) }],
     ["a malformed date", "credential.malformed", { created: "2026-01-02" }],
     ["a proof before it", "credential.malformed", { previousProof: "urn:uuid:1" }],
-  ])("%s: %s", (_, code, proof) => {
+  ])("a proof with %s is refused with %s", (_, code, proof) => {
     expect(codeOf(resignDocument(good, { proof }))).toBe(code);
   });
 
@@ -145,13 +145,16 @@ describe("a signed proof @context is the document's", () => {
     ["one more", [v2], [v2, other], "credential.proof_context"],
     ["another order", [v2, other], [other, v2], "credential.proof_context"],
     ["empty", [v2], [], "credential.proof_context"],
-  ])("%s", (_, context, proofContext, code) => {
-    const credential = resignDocument(good, {
-      "@context": context,
-      proof: { "@context": proofContext },
-    });
-    expect(codeOf(credential)).toBe(code);
-  });
+  ])(
+    "the @context of a signed proof must be the document's: %s",
+    (_, context, proofContext, code) => {
+      const credential = resignDocument(good, {
+        "@context": context,
+        proof: { "@context": proofContext },
+      });
+      expect(codeOf(credential)).toBe(code);
+    },
+  );
 
   test("a @context that was added to or removed from a proof after signing is refused", () => {
     const bare = resignDocument(good, { proof: { "@context": undefined } });
@@ -170,7 +173,7 @@ describe("a credential is valid from validFrom up to validUntil", () => {
     [HOUR_MS + 1, "credential.expired"],
     [1e13, "credential.expired"],
     [Number.NaN, "credential.not_yet_valid"],
-  ])("%d ms after issue: %s", (after, code) => {
+  ])("%d ms after issue a credential has the verdict %s", (after, code) => {
     expect(codeOf(good, now + after)).toBe(code);
   });
 
@@ -239,7 +242,7 @@ describe("a warning leaves the credential valid", () => {
     return checks.filter(({ ok }) => !ok).map(({ name, code }) => [name, code]);
   };
 
-  test("an unknown type leads to a warning", () => {
+  test("an unknown type of credential leads to a warning", () => {
     expect(warnings(good)).toEqual([]);
     const type = ["VerifiableCredential", "AlumniCredential"];
     const credentialSubject = { id: bob.did, alumniOf: "The School of Examples" };
@@ -276,9 +279,12 @@ describe("a text is measured before it is decoded", () => {
         credentialSubject: { ...subjects.AgentTrustCredential, id: `did:key:z${digits}` },
       }),
     ],
-  ])("%s", (code, credential) => {
-    expect(codeOf(credential)).toBe(code);
-  });
+  ])(
+    "a credential with a long text is refused with %s before it is decoded",
+    (code, credential) => {
+      expect(codeOf(credential)).toBe(code);
+    },
+  );
 
   test.each([
     ["one byte less", (value: string) => value.slice(0, -2)],
