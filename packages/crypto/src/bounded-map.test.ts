@@ -14,7 +14,7 @@ describe("A bounded map", () => {
     ["keeps an entry until its lifetime has passed", "+a 9s", "a"],
     ["begins the lifetime of an entry again when it is set", "+a 9s +a 9s", "a"],
     ["deletes an expired entry when it is read", "+a +b 9s +b 1s ?a +c", "b c"],
-  ])("%s", (_, steps, expected) => {
+  ])("a bounded map %s", (_, steps, expected) => {
     let now = 0;
     const map = new BoundedMap<string, string>(2, { ttlMs: 10_000, now: () => now });
     for (const step of steps.split(" ")) {

@@ -94,7 +94,7 @@ describe.each([
       }
     });
 
-    test("each key pair that is generated without a seed is different", () => {
+    test("each key pair that is generated without a seed is different from all others", () => {
       const [one, other] = [generateKeyPair(), generateKeyPair()];
       expect(one.secretKey).toHaveLength(32);
       expect(one.secretKey).not.toEqual(other.secretKey);
@@ -161,14 +161,14 @@ describe("the acceptable public keys", () => {
   const p = (last: number) => `${last.toString(16)}${"ff".repeat(30)}`;
 
   test.each([
-    ["if it is 32 bytes", bytesToHex(native.getPublicKey(seed)), true],
-    ["even if it is no curve point", `02${"00".repeat(31)}`, true],
-    ["not with 31 bytes", "07".repeat(31), false],
-    ["not with 33 bytes", "07".repeat(33), false],
-    ["not if it is of small order with y = 0 spelt as p", `${p(0xed)}7f`, false],
-    ["not if it is of small order with y = 1 spelt as p + 1", `${p(0xee)}ff`, false],
-    ["not if it is of small order with the sign of a zero x", `${p(0xec)}ff`, false],
-  ])("%s", (_, hex, acceptable) => {
+    ["acceptable if it is 32 bytes", bytesToHex(native.getPublicKey(seed)), true],
+    ["acceptable even if it is not a point of the curve", `02${"00".repeat(31)}`, true],
+    ["not acceptable with 31 bytes", "07".repeat(31), false],
+    ["not acceptable with 33 bytes", "07".repeat(33), false],
+    ["not acceptable if it is of small order with y = 0 spelt as p", `${p(0xed)}7f`, false],
+    ["not acceptable if it is of small order with y = 1 spelt as p + 1", `${p(0xee)}ff`, false],
+    ["not acceptable if it is of small order with the sign of a zero x", `${p(0xec)}ff`, false],
+  ])("a public key is %s", (_, hex, acceptable) => {
     expect(isAcceptablePublicKey(hexToBytes(hex))).toBe(acceptable);
   });
 });

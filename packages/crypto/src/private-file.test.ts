@@ -40,7 +40,7 @@ test("a file that exists and cannot be read is an error", async () => {
   await expect(readFileIfPresent(folder)).rejects.toThrow("EISDIR");
 });
 
-test("only the error of a missing file or folder says that it is missing", async () => {
+test("only the error of a missing file or folder counts as a missing file", async () => {
   const missing = await readFile(path).catch((error: unknown) => error);
   const unreadable = await readFile(folder).catch((error: unknown) => error);
   expect([missing, unreadable, "ENOENT", undefined].map(isMissingFile)).toEqual([

@@ -31,7 +31,7 @@ describe("runs of checks", () => {
     ["skips a check that does not apply", { a: undefined, "b!": true }, ["b!"], undefined],
     ["lists a failed check as a warning", { a: false, "b!": true }, ["a", "b!"], undefined],
     ["ends at the check that refuses", { "a!": false, b: true }, ["a!"], "refused at a!"],
-  ])("%s", (_, results, names, code) => {
+  ])("a run of checks %s", (_, results, names, code) => {
     const verdict = toVerdict(
       runLocalChecks(buildChecks(Object.keys(results)), results, undefined),
     );

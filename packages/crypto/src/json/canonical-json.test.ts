@@ -19,19 +19,25 @@ describe("published documents", () => {
     readCases<{ name: string; input: string; canonical: string; outhex: string }>(
       "jcs/cyberphone.jsonl",
     ),
-  )("$name", ({ input, canonical, outhex }) => {
-    const text = canonicalize(JSON.parse(input));
-    expect(text).toBe(canonical);
-    expect(Buffer.from(text).toString("hex")).toBe(outhex);
-  });
+  )(
+    "the canonical text of the published document $name is the published one",
+    ({ input, canonical, outhex }) => {
+      const text = canonicalize(JSON.parse(input));
+      expect(text).toBe(canonical);
+      expect(Buffer.from(text).toString("hex")).toBe(outhex);
+    },
+  );
 
   test.each(
     readCases<{ id: number; input: string; canonical: string; sha256: string }>("own/jcs.jsonl"),
-  )("own document $id", ({ input, canonical, sha256 }) => {
-    const text = canonicalize(JSON.parse(input));
-    expect(text).toBe(canonical);
-    expect([native.sha256Hex(text), portable.sha256Hex(text)]).toEqual([sha256, sha256]);
-  });
+  )(
+    "the canonical text of the own document $id is the stated one",
+    ({ input, canonical, sha256 }) => {
+      const text = canonicalize(JSON.parse(input));
+      expect(text).toBe(canonical);
+      expect([native.sha256Hex(text), portable.sha256Hex(text)]).toEqual([sha256, sha256]);
+    },
+  );
 });
 
 test.each(["jcs/es6numbers-first1000.csv", "jcs/es6numbers-2169-4168.csv", "own/numbers.csv"])(
@@ -182,7 +188,7 @@ describe("canonicalize refuses", () => {
     ["nesting of 65 in objects", JSON.parse('{"a":'.repeat(65) + "1" + "}".repeat(65))],
     ["nesting of 100,000", nested(100_000)],
     ["a cycle", cycle],
-  ])("%s", (_, value) => {
+  ])("canonicalize refuses %s", (_, value) => {
     expect(() => canonicalize(value)).toThrow(CanonicalJsonError);
   });
 });

@@ -11,7 +11,7 @@ describe("JSON texts", () => {
     ['[{"a":1},{"a":1}]', [{ a: 1 }, { a: 1 }]],
     [String.raw`{"a\"b:":"\\","c":":"}`, { 'a"b:': "\\", c: ":" }],
     ['{ "a" :\n[ ] }', { a: [] }],
-  ])("%s", (text, value) => {
+  ])("the JSON text %s is read", (text, value) => {
     expect(parseJsonText(text)).toEqual({ value });
   });
 

@@ -31,7 +31,7 @@ const both = async (value: unknown, key = publicKey) => [
   await verifyJsonAsync(value, key),
 ];
 
-describe("signed values", () => {
+describe("signed JSON values", () => {
   test("a signed value verifies for any JSON body", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (members) =>
@@ -75,11 +75,11 @@ describe("verifyJson refuses", () => {
     ["a text", "signed"],
     ["null", null],
     ["undefined", undefined],
-  ])("%s", async (_, value) => {
+  ])("verifyJson refuses %s", async (_, value) => {
     expect(await both(value)).toEqual([false, false]);
   });
 
-  test("another key", async () => {
+  test("verifyJson refuses another key", async () => {
     expect(await both(signed, stranger.publicKey)).toEqual([false, false]);
     expect(await both(signed, new Uint8Array(31))).toEqual([false, false]);
   });

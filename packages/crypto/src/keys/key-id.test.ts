@@ -100,7 +100,7 @@ describe("D1: the current key of an id of version 8", () => {
       [{ ...step(0, 1, 10), new_key_signature: step(0, 1, 10).old_key_signature }],
       "succession.new_key_signature_invalid",
     ],
-  ])("%s", (_, key, chain, code) => {
+  ])("D1: the current key of an id of version 8 %s", (_, key, chain, code) => {
     const expected = code === undefined ? { ok: true } : { ok: false, code };
     expect(verifyAgentIdKey(agentId, key, chain)).toEqual(expected);
   });

@@ -42,7 +42,7 @@ describe("a chain of successions", () => {
     ["back to an old key", [chain[0], step(1, 0, 20)], 1, "succession.key_reused"],
     ["back in time", [chain[0], step(1, 2, 10)], 1, "succession.timestamp_not_later"],
     ["with a step that is none", [chain[0], null], 1, "succession.malformed"],
-  ])("a chain of successions with %s is refused at the invalid step", (_, records, index, code) => {
+  ])("a chain of successions %s is refused at the invalid step", (_, records, index, code) => {
     expect(verifySuccessionChain(records, options)).toEqual({ ok: false, code, index });
   });
 });

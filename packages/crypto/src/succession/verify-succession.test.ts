@@ -35,7 +35,7 @@ describe("a succession is accepted", () => {
     ["after a trip through JSON", JSON.parse(JSON.stringify(record))],
     ["without a reason", signedAgain({ reason: undefined })],
     ["with members this version does not know, since both keys signed them", signedAgain({ x: 1 })],
-  ])("%s", (_, value) => {
+  ])("a succession is accepted %s", (_, value) => {
     expect(verifySuccession(value, context)).toEqual({ ok: true });
   });
 
@@ -77,7 +77,7 @@ describe("a succession is refused", () => {
       signedAgain({ new_public_key: bytesToHex(third.publicKey) }),
       "succession.new_key_signature_invalid",
     ],
-  ])("%s", (_, value, code) => {
+  ])("a succession is refused: %s", (_, value, code) => {
     expect(verifySuccession(value, context)).toEqual({ ok: false, code });
   });
 
@@ -122,7 +122,7 @@ describe("a malformed succession", () => {
     ["a lone surrogate", { ...record, reason: "\ud800" }],
     ["a missing signature", { ...record, old_key_signature: undefined }],
     ["a padded signature", { ...record, new_key_signature: `${record.new_key_signature}==` }],
-  ])("%s", (_, value) => {
+  ])("a succession is malformed: %s", (_, value) => {
     expect(verifySuccession(value, context)).toEqual({ ok: false, code: "succession.malformed" });
   });
 });
