@@ -34,7 +34,7 @@ const { requests, refused } = JSON.parse(file) as {
 };
 const keys = new Map([alpha, beta, gamma].map(({ id, publicKey }) => [id, publicKey]));
 
-it("vectors/federation.json is as generated (pnpm --filter @agent/federation-protocol vectors)", () => {
+it("vectors/federation.json equals the generated vectors (pnpm --filter @agent/federation-protocol vectors)", () => {
   expect(file).toBe(formatVectors());
 });
 

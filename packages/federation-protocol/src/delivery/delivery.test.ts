@@ -31,7 +31,7 @@ it.each([400, 402, 404, 410, 413, 415, 422])(
   },
 );
 
-it("a lost answer is classified as unknown and a failed connection as later", () => {
+it('a lost answer is classified as "unknown", and a failed connection as "later"', () => {
   expect(classifyDelivery({ kind: "unknown" })).toBe("unknown");
   expect(classifyDelivery({ kind: "unreachable" })).toBe("later");
 });
@@ -60,7 +60,7 @@ it.each<[Delivery, boolean]>([
   [{ kind: "answered", status: 500 }, false],
   [{ kind: "unreachable" }, false],
   [{ kind: "unknown" }, false],
-])("the delivery %o is one that the peer deferred: %s", (delivery, expected) => {
+])("the delivery %o counts as one that the peer deferred: %s", (delivery, expected) => {
   expect(isDeferred(delivery)).toBe(expected);
 });
 

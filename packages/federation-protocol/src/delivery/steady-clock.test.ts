@@ -70,7 +70,7 @@ describe("the steady clock", () => {
       18 * MINUTE,
       2 * DAY,
     ],
-  ])("%s", (_, readings, now, jump) => {
+  ])("the steady clock %s", (_, readings, now, jump) => {
     const state = run(readings);
     expect([state.now - START, state.jump?.offset ?? null]).toEqual([now, jump]);
   });

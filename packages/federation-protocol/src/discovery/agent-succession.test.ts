@@ -116,13 +116,13 @@ test("D1: an answer carries at most 64 records, and entries whose chain does not
   ]);
 });
 
-describe("D1: of the claims of a version 8 id", () => {
+describe("D1: the claims of a version 8 id", () => {
   const claim = (via: string, sent: object, { isAdmitted = false, sends = true } = {}) => ({
     agent: take([sent], { via, sends })[0]!,
     isAdmitted,
   });
 
-  it("the end of a chain wins over the key that it replaced", () => {
+  it("a claim under the last key of a chain wins over one under a key that it replaced", () => {
     const resolved = resolveClaims([
       claim(beta.id, entry(first)),
       claim(gamma.id, entry(third, chain)),
@@ -132,7 +132,7 @@ describe("D1: of the claims of a version 8 id", () => {
     expect(resolved).not.toHaveProperty("id_conflict");
   });
 
-  it("one that a chain proves wins over an unproven one", () => {
+  it("a claim that a chain proves wins over an unproven one", () => {
     const resolved = resolveClaims([
       claim(beta.id, entry(fourth), { sends: false }),
       claim(gamma.id, entry(second, chain[0])),
@@ -141,7 +141,7 @@ describe("D1: of the claims of a version 8 id", () => {
     expect(resolved).not.toHaveProperty("id_conflict");
   });
 
-  it("two diverging chains are a conflict", () => {
+  it("two claims with diverging chains are a conflict", () => {
     expect(
       resolveClaims([
         claim(beta.id, entry(second, step(0, 1))),

@@ -83,7 +83,7 @@ describe("D1: the claims of one id", () => {
       one,
       true,
     ],
-  ])("%s", (_, claims, key, inConflict) => {
+  ])("of the claims of one id, %s", (_, claims, key, inConflict) => {
     for (const order of [claims, claims.toReversed()]) {
       const resolved = resolveClaims(order);
       expect(resolved?.public_key).toBe(key);
@@ -95,7 +95,7 @@ describe("D1: the claims of one id", () => {
     expect(resolveClaims([])).toBeUndefined();
   });
 
-  it("at most eight other keys are listed", () => {
+  it("at most eight other keys of an id are listed", () => {
     const keys = Array.from({ length: 50 }, (_, at) => (at + 16).toString(16).repeat(32));
     const resolved = resolveClaims(keys.map((key) => claim(beta.id, key)));
     expect(resolved?.rivals).toHaveLength(8);

@@ -100,7 +100,7 @@ describe("An entry of a peer's answer", () => {
     expect(take(...Array.from({ length: 100_000 }, () => entry))).toHaveLength(200);
   });
 
-  it("an entry is sent on without members that only this relay knows", () => {
+  it("an entry is passed on without the members that only this relay knows", () => {
     const [known] = take({ ...entry, secret: "x" });
     expect(known && Object.keys(toRemoteAgent(known))).not.toContain("via");
     expect(known && Object.keys(toRemoteAgent(known))).not.toContain("secret");

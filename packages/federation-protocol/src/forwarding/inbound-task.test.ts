@@ -148,7 +148,7 @@ describe("A9: a hold that expires", () => {
     ["that was due late is a default", { ...taken(), hold: "due" }, "defaulted"],
     ["that the operator has cleared stays released", { ...taken(), hold: "released" }, "released"],
     ["a second time stays a default", { ...taken(), hold: "defaulted" }, "defaulted"],
-  ])("%s", (_, task, hold) => {
+  ])("A9: a hold that expires %s", (_, task, hold) => {
     expect(expireInbound(task, task.holdUntil - 1).hold).toBe(task.hold);
     expect(expireInbound(task, task.holdUntil).hold).toBe(hold);
   });
@@ -177,7 +177,7 @@ describe("A9: a hold that expires", () => {
   });
 });
 
-describe("A8: tasks of peers", () => {
+describe("A8: the tasks of peers", () => {
   it("the deadlines of a peer's task are postponed by the time for which the relay was frozen", () => {
     const task = finished();
     const postponed = postponeInbound(task, 60_000);
@@ -224,7 +224,7 @@ it.each<[string, Delivery, pause: number]>([
   expect(deferred).toMatchObject({ state: "returning", attempts: 0, dueAt: NOW + pause });
 });
 
-it("A9: a default can still be settled after its result is returned again and refused", () => {
+it("A9: a default can still be settled after its result was returned again and refused", () => {
   const again = restartReturn({ ...finished(), state: "completed", hold: "defaulted" }, NOW);
   expect(again.state).toBe("returning");
   for (const ended of [applyAnswer(again, answered(404)), abandonReturn(again)]) {

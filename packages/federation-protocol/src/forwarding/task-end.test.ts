@@ -23,7 +23,7 @@ describe("A1: the end of a task", () => {
     ["a peer ends the paid task that it has", paidAway, byBeta, true],
     ["a peer does not end a task that stays here", here, byBeta, false],
     ["a peer does not end a task of another peer", { ...away, peerId: gamma.id }, byBeta, false],
-  ])("%s", (_, task, endedBy, expected) => {
+  ])("A1: %s", (_, task, endedBy, expected) => {
     expect(canEndTask(task, endedBy)).toBe(expected);
   });
 });
@@ -49,7 +49,7 @@ describe("A1: nested receipts", () => {
   });
 
   it.each([
-    ["no task of this relay", null, {}, "nested.task_not_found"],
+    ["a task that this relay does not have", null, {}, "nested.task_not_found"],
     ["a task that has ended", { isOpen: false }, {}, "nested.task_not_found"],
     ["another task", {}, { taskId: "other" }, "nested.task_not_found"],
     ["a task of another delegator", { submittedBy: "boss" }, {}, "nested.task_not_found"],

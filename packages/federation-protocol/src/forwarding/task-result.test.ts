@@ -88,7 +88,7 @@ describe("verifyResult refuses a result (F15)", () => {
     ["for another relay", { ...buildResult(), origin_relay: gamma.id }, "federation.wrong_sender"],
     ["that names another task", { ...buildResult(), task_id: "t" }, "result.task_not_found"],
     ["that is null", null, "federation.malformed"],
-  ])("%s", async (_, body, code) => {
+  ])("a result whose receipt or attestation is wrong is refused: %s", async (_, body, code) => {
     expect(verifyResult(body, context)).toMatchObject({ ok: false, code });
     expect(await verifyAsync(body)).toMatchObject({ ok: false, code });
   });

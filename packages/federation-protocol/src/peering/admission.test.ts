@@ -87,7 +87,7 @@ describe("A3: a relay that the operator removed", () => {
       open,
       { ...removedByOperator(), livePeers: 50 },
     ],
-  ])("%s", (_, policy, input) => {
+  ])("A3: a relay that the operator removed %s", (_, policy, input) => {
     expect(checkProposalAdmission(peer, policy, input)).toEqual({
       ok: false,
       code: "federation.peer_removed",
@@ -126,7 +126,7 @@ describe("A3: of credit limits after a handshake,", () => {
     ["a peer whose limit the operator set keeps it when it returns", set, false, 1_000, 5],
     ["a peer whose limit the operator set to 0 has none when it is added", stopped, true, 1_000, 0],
     ["a peer whose limit the operator set to 0 has none when it returns", stopped, false, 1_000, 0],
-  ])("%s", (_, known, added, initial, expected) => {
+  ])("A3: after a handshake, %s", (_, known, added, initial, expected) => {
     expect(computeCreditAfterHandshake(known, { added, initial })).toBe(expected);
   });
 });

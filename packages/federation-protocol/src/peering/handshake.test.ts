@@ -97,7 +97,7 @@ describe("the initiator ends the handshake if", () => {
     ["the challenge is signed by another relay", signedBy(gamma, `${alpha.id}:${hexA}`)],
     ["the challenge is over another nonce", signedBy(beta, `${alpha.id}:${"02".repeat(32)}`)],
     ["the challenge names another initiator", signedBy(beta, `${beta.id}:${hexA}`)],
-  ])("%s", (_, answer) => {
+  ])("the initiator ends the handshake if %s", (_, answer) => {
     expect(checkProposalAnswer(begun().state, answer, expectBeta)).toEqual({
       ok: false,
       code: "peer.challenge_invalid",
@@ -111,7 +111,7 @@ describe("the initiator ends the handshake if", () => {
       { ...buildDescription(beta), publicKey: gamma.publicKey },
       gamma,
     ],
-  ])("%s", (_, self, signer) => {
+  ])("the initiator ends the handshake also if %s", (_, self, signer) => {
     const answer = buildProposalAnswer(
       begun().message,
       responder({ self, secretKey: signer.secretKey }),
@@ -125,7 +125,7 @@ describe("the initiator ends the handshake if", () => {
   it.each([
     ["id", { relay_id: alpha.id }, { relayId: alpha.id, publicKey: beta.publicKey }],
     ["key", { public_key: alpha.publicKey }, { relayId: beta.id, publicKey: alpha.publicKey }],
-  ])("the answer has the initiator's own %s", (_, change, expected) => {
+  ])("the initiator ends the handshake if the answer has its own %s", (_, change, expected) => {
     const answer = { ...answered().answer, ...change };
     expect(checkProposalAnswer(begun().state, answer, { ...expectBeta, expected })).toEqual({
       ok: false,
@@ -133,7 +133,7 @@ describe("the initiator ends the handshake if", () => {
     });
   });
 
-  it("the answer has the initiator's own identity", () => {
+  it("the initiator ends the handshake if the answer has its own identity", () => {
     const self = buildDescription(alpha);
     const expected = { relayId: alpha.id, publicKey: alpha.publicKey };
     const answer = { ...answered().answer, relay_id: alpha.id, public_key: alpha.publicKey };
@@ -145,7 +145,7 @@ describe("the initiator ends the handshake if", () => {
     ).toEqual({ ok: false, code: "peer.identity_mismatch" });
   });
 
-  it("the answer is malformed or does not state that it is active", () => {
+  it("the initiator ends the handshake if the answer is malformed or does not state that it is active", () => {
     expect(checkProposalAnswer(begun().state, null, expectBeta)).toMatchObject({
       code: "federation.malformed",
     });
@@ -178,7 +178,7 @@ describe("the responder refuses a confirmation (F9)", () => {
       "peer.identity_mismatch",
     ],
     ["without an answer", answered().pending, { relay_id: alpha.id }, "federation.malformed"],
-  ])("%s", (_, pending, confirmation, code) => {
+  ])("the responder refuses a confirmation %s", (_, pending, confirmation, code) => {
     expect(checkConfirmation(pending, confirmation, NOW)).toMatchObject({ ok: false, code });
   });
 

@@ -24,7 +24,7 @@ describe("A8: the positions of two relays", () => {
     ["are not compared while something is pending here", own(0, true), peer(5), 200, null],
     ["are not compared while something is pending there", own(0), peer(5, true), 200, null],
     ["are not compared when the account moved since the peer read", own(0), peer(5), 100, null],
-  ] as const)("%s", (_, ours, theirs, statedAfter, expected) => {
+  ] as const)("the positions of two relays %s", (_, ours, theirs, statedAfter, expected) => {
     expect(comparePositions(ours, theirs, statedAfter)).toBe(expected);
   });
 
@@ -54,8 +54,11 @@ describe("A8: a difference between the books of two relays", () => {
     ["stays an alarm when it becomes another one", seen(5, true), 6, 50, seen(6, true)],
     ["stays an alarm while the books cannot be compared", seen(5, true), null, 150, seen(5, true)],
     ["ends as an alarm", seen(5, true), 0, 50, undefined],
-  ] as const)("%s", (_, known, compared, statedAfter, expected) => {
-    const amount = compared === null ? null : asMicro(compared);
-    expect(updateDifference(known, amount, { statedAfter, now: 200 })).toEqual(expected);
-  });
+  ] as const)(
+    "a difference between the books of two relays %s",
+    (_, known, compared, statedAfter, expected) => {
+      const amount = compared === null ? null : asMicro(compared);
+      expect(updateDifference(known, amount, { statedAfter, now: 200 })).toEqual(expected);
+    },
+  );
 });

@@ -239,7 +239,7 @@ describe("intermediate relays", () => {
   });
 });
 
-it("every time of the schedule is scaled alike", () => {
+it("all times of the schedule are scaled by the same factor", () => {
   expect(createRetrySchedule(0.001)).toEqual({
     pauses: [30, 120, 480, 1_920, 7_200],
     lifetimeMs: 300,
@@ -308,7 +308,7 @@ describe("An attempt that its peer defers", () => {
     ["after the same pause if it names a shorter one", 1_000, 30_000],
     ["after the pause that it names", 60_000, 60_000],
     ["after the longest pause of the schedule if it names a longer one", day, 7_200_000],
-  ])("an attempt that its peer defers is made again %s", (_, retryAfterMs, pause) => {
+  ])("an attempt that its peer defers is repeated %s", (_, retryAfterMs, pause) => {
     const { after, now } = run(open(), busy(retryAfterMs));
     expect(after).toMatchObject({ phase: "forwarding", dueAt: now + pause });
   });
@@ -333,7 +333,7 @@ describe("An attempt that its peer defers", () => {
     expect(asked).toMatchObject({ state: "failed", resolution: "held" });
   });
 
-  it("a question that the peer defers is repeated as well, for as long", () => {
+  it("a question that the peer defers is repeated for the same time as an attempt", () => {
     const once = ask(exhausted(), null, busy(60_000));
     expect(once).toMatchObject({ state: "pending", asks: 0 });
     expect(once.dueAt).toBe((exhausted().dueAt ?? 0) + 60_000);
