@@ -44,9 +44,12 @@ describe("the members of a ledger", () => {
     ["signature", [undefined, "x"], [null, "", 1, ["x"]]],
   ];
 
-  test.each(casesOf(rules))("$member $value: $ok", ({ member, value, ok }) => {
-    expectFault({ ...good, [member]: value }, ok ? null : member);
-  });
+  test.each(casesOf(rules))(
+    "a ledger may have the $member $value: $ok",
+    ({ member, value, ok }) => {
+      expectFault({ ...good, [member]: value }, ok ? null : member);
+    },
+  );
 });
 
 describe("the members of a step", () => {
@@ -62,7 +65,7 @@ describe("the members of a step", () => {
     ["delegation", [undefined, { receipt_hash: hash }], [null, 1, "x"]],
   ];
 
-  test.each(casesOf(rules))("$member $value: $ok", ({ member, value, ok }) => {
+  test.each(casesOf(rules))("a step may have the $member $value: $ok", ({ member, value, ok }) => {
     const changed = { ...buildStep("x", 0, {}), [member]: value };
     expectFault({ ...good, steps: [changed] }, ok ? null : `steps.0.${member}`);
   });
@@ -129,11 +132,14 @@ describe("the payloads of the eleven event types", () => {
     casesOf(ofType).map((each) => ({ type, ...each })),
   );
 
-  test.each(cases)("$type: $member $value: $ok", ({ type, member, value, ok }) => {
-    const payload = { ...samples.get(type), [member]: value };
-    const event = { timestamp: 1, type, payload };
-    expectFault({ ...good, timeline: [event] }, ok ? null : `timeline.0.payload.${member}`);
-  });
+  test.each(cases)(
+    "the payload of the event $type may have the $member $value: $ok",
+    ({ type, member, value, ok }) => {
+      const payload = { ...samples.get(type), [member]: value };
+      const event = { timestamp: 1, type, payload };
+      expectFault({ ...good, timeline: [event] }, ok ? null : `timeline.0.payload.${member}`);
+    },
+  );
 
   test.each([
     ["a type that is not among them", { timestamp: 1, type: "note", payload: {} }, ".type"],
@@ -145,7 +151,7 @@ describe("the payloads of the eleven event types", () => {
     ["a list as payload", { timestamp: 1, type: "plan_completed", payload: [] }, ".payload"],
     ["null", null, ""],
     ["a text", "plan_completed", ""],
-  ])("%s is refused", (_, event, path) => {
+  ])("an event with %s is refused", (_, event, path) => {
     expectFault({ ...good, timeline: [event] }, `timeline.0${path}`);
   });
 });
@@ -162,7 +168,7 @@ describe("a fault names the broken rule", () => {
     [{ ...good, timeline: [{ ...event, payload: {} }] }, "is missing"],
     [{ ...good, timeline: [{ ...event, payload: 1 }] }, "must be a JSON object"],
     [{ ...good, timeline: [{ type: "x" }] }, `must be one of: ${LEDGER_EVENT_TYPES.join(", ")}`],
-  ])("%#: %2$s", (value, message) => {
+  ])("the fault of case %# names the broken rule", (value, message) => {
     expect(parseLedger(value)).toMatchObject({ ok: false, message });
   });
 });
@@ -204,7 +210,7 @@ describe("a ledger is plain JSON data with a canonical form", () => {
     ["64 levels under the ledger", { ...good, note: nested(64) }],
     ["64 levels under an event", { ...good, timeline: [{ ...event, note: nested(64) }] }],
     ["a cycle", cyclic],
-  ])("%s is refused", (_, value) => {
+  ])("a ledger is refused as plain JSON data: %s", (_, value) => {
     expect(parseLedger(value)).toMatchObject({ ok: false, code: "ledger.malformed" });
   });
 

@@ -129,7 +129,7 @@ describe("ledgers of logs", () => {
     });
   });
 
-  test("the end of a step that never began is left out", () => {
+  test("a ledger of a log leaves out the end of a step that never began", () => {
     const payload = { tool_calls_made: 0 };
     const events = [{ timestamp: 0, type: "step_completed", payload }, ...buildTimeline()];
     expect(reconstruct({ events }).timeline).toEqual(logged.timeline);

@@ -74,7 +74,7 @@ describe("the checks run in order", () => {
   ];
 
   test.each(faults.map((fault, index) => [...fault, index] as const))(
-    "%s refuses with %s",
+    "the check %s refuses with %s",
     (name, code, _, index) => {
       const changes = faults.slice(0, index + 1).map(([, , fault]) => fault);
       const ledger = Object.assign({}, buildSignedLedger(), ...changes) as Ledger;
@@ -97,7 +97,7 @@ describe("the key of a signed ledger", () => {
     ["no key at all", "not a key", invalid],
     ["none", [], "ledger.key_missing"],
     ["not given", undefined, "ledger.key_missing"],
-  ])("%s", (_, publicKey, code) => {
+  ])("a signed ledger is verified with these keys: %s", (_, publicKey, code) => {
     expect(verifyLedger(buildSignedLedger(), { publicKey }).code).toBe(code);
   });
 
@@ -151,7 +151,7 @@ describe("a warning leaves the ledger valid", () => {
       }),
       ["ledger.steps_unrecorded"],
     ],
-  ])("%s", (_, ledger, warnings) => {
+  ])("a ledger stays valid with its warnings: %s", (_, ledger, warnings) => {
     expect(verifyLedger(ledger, registered).valid).toBe(true);
     expect(failing(ledger)).toEqual(warnings);
   });
@@ -200,7 +200,7 @@ describe("the coverage in the verdict", () => {
 
 describe("the verifier does not throw", () => {
   test.each([undefined, null, 1, "", "null", [], {}, () => 1, Symbol("x"), new Map()])(
-    "%o",
+    "the verifier does not throw for %o",
     (value) => {
       expect(verifyLedger(value as object)).toEqual({
         valid: false,

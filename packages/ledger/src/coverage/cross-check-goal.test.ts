@@ -14,11 +14,11 @@ describe("the goal of a ledger is compared with its timeline", () => {
     [{ plan_id: "x" }, ["ledger.plan_mismatch plan_id"]],
     [{ status: "completed" }, ["ledger.status_mismatch status"]],
     [{ started_at: 0, completed_at: null, steps: [] }, []],
-  ])("%j: %j", (changes, faults) => {
+  ])("a goal with %j has the faults %j", (changes, faults) => {
     expect(goalFaults(changes)).toEqual(faults);
   });
 
-  test("members that the timeline does not mention are no fault of a goal", () => {
+  test("members of a goal that the timeline does not mention are not faults", () => {
     expect(goalFaults({ goal_id: "x", plan_id: "x", status: "paused", timeline: [] })).toEqual([]);
     const nameless = spaceBySecond({ type: "goal_completed", payload: {} });
     expect(goalFaults({ timeline: nameless })).toEqual([]);

@@ -50,11 +50,11 @@ describe("an event that names no step belongs to the last open one", () => {
       { a: "completed" },
     ],
     ["known by its calls only", [of(call, "a")], { a: "running" }],
-  ])("%s", (_, parts, statuses) => {
+  ])("an event that names no step belongs to the last open step: %s", (_, parts, statuses) => {
     expect(statusesAfter(...parts)).toEqual(statuses);
   });
 
-  test("an end without a step belongs to the last open one among very many steps", () => {
+  test("an end that names no step belongs to the last open one among very many steps", () => {
     const many = Array.from({ length: 20_000 }, (_, index) => start(`s${index}`));
     const statuses = statusesAfter(...many, ...many.map(() => done), ...many.map(() => call));
     expect(new Set(Object.values(statuses))).toEqual(new Set(["completed"]));
