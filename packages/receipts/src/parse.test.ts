@@ -50,12 +50,15 @@ describe("the members of a receipt", () => {
     ...wrong.map((value) => ({ member, value, fault: member })),
   ]);
 
-  test.each(cases)("$member $value: $fault", ({ member, value, fault }) => {
-    const parsed = parseReceipt({ ...good, [member]: value });
-    expect(parsed).toMatchObject(
-      fault === null ? { ok: true } : { ok: false, code: "receipt.malformed", path: fault },
-    );
-  });
+  test.each(cases)(
+    "a receipt whose $member is $value has a fault in: $fault",
+    ({ member, value, fault }) => {
+      const parsed = parseReceipt({ ...good, [member]: value });
+      expect(parsed).toMatchObject(
+        fault === null ? { ok: true } : { ok: false, code: "receipt.malformed", path: fault },
+      );
+    },
+  );
 
   test("a refusal names the position of a fault inside a list", () => {
     expect(parseReceipt({ ...good, tools_used: ["a", 2] })).toMatchObject({ path: "tools_used.1" });
@@ -91,7 +94,7 @@ describe("a receipt is plain JSON data with a canonical form", () => {
     ["a function", { ...good, note: () => 1 }],
     ["64 levels under the receipt", { ...good, note: nestedArrays(64) }],
     ["a cycle", cyclic],
-  ])("%s is refused", (_, value) => {
+  ])("a receipt is refused as plain JSON data: %s", (_, value) => {
     expect(parseReceipt(value)).toMatchObject({ ok: false, code: "receipt.malformed" });
   });
 
@@ -132,7 +135,7 @@ describe("the JSON text of a receipt", () => {
   });
 });
 
-test("the refusal of a receipt's JSON text names a number that other digits stand for as well", () => {
+test("the refusal of a receipt's JSON text names a number that has more than one spelling", () => {
   const text = JSON.stringify({ ...good, note: { order_id: 2 ** 53 } });
   expect(parseReceipt(text)).toMatchObject({ ok: true });
   expect(parseReceipt(text.replace("9007199254740992", "9007199254740993"))).toMatchObject({

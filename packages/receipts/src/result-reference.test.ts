@@ -12,7 +12,7 @@ describe("B14: a result is parsed as a reference", () => {
       "in any order and with blanks",
       ` { "bytes": 1048576, "uri": "${good.uri}", "sha256": "${sha256}" } `,
     ],
-  ])("%s", (_, text) => {
+  ])("B14: a reference %s is parsed", (_, text) => {
     expect(parseResultReference(text)).toEqual({ ok: true, reference: good });
   });
 
@@ -43,7 +43,7 @@ describe("B14: an ordinary result is not a reference:", () => {
     ["JSON that names a member twice", `${textOf({}).slice(0, -1)},"uri":"https://b.example/"}`],
     ["text after a reference", `${textOf({})} and more`],
     ["a member of every object in the place of one", `{"uri":"a","sha256":"b","toString":1}`],
-  ])("%s", (_, text) => {
+  ])("B14: a result is not a reference if it is %s", (_, text) => {
     expect(parseResultReference(text)).toEqual({ ok: false, code: "reference.none" });
   });
 });
@@ -66,7 +66,7 @@ describe("B14: a reference is malformed", () => {
     ["with half a byte", { bytes: 0.5 }],
     ["with a length beyond 2^53 - 1", { bytes: 2 ** 53 }],
     ["with a length in text", { bytes: "1" }],
-  ])("%s", (_, change) => {
+  ])("B14: a reference is malformed %s", (_, change) => {
     expect(parseResultReference(textOf(change))).toEqual({
       ok: false,
       code: "reference.malformed",

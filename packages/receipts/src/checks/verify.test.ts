@@ -68,7 +68,7 @@ describe("the checks run in the specification's order", () => {
   ];
 
   test.each(faults.map((fault, index) => [...fault, index] as const))(
-    "%s refuses with %s",
+    "the check %s refuses with %s",
     (name, code, _, index) => {
       const changes = faults
         .slice(0, index + 1)
@@ -143,7 +143,7 @@ describe("completed_at - submitted_at is within -60 s and +3600 s", () => {
     [0, true],
     [3_600_000, true],
     [3_600_001, false],
-  ])("%i ms: %s", (span, valid) => {
+  ])("a receipt whose span is %i ms is valid: %s", (span, valid) => {
     const { submitted_at } = buildBody();
     const verdict = verifyReceipt(
       buildSignedReceipt({ completed_at: submitted_at + span }),
@@ -159,7 +159,7 @@ describe("a receipt counts for the task it is signed for", () => {
     ["task_id of another task", { task_id: "another" }],
     ["relay_task_id of another task", { relay_task_id: "another" }],
     ["no relay_task_id", { relay_task_id: undefined }],
-  ])("a receipt is refused with the %s", (_, changes) => {
+  ])("a receipt with %s is refused", (_, changes) => {
     expect(verifyReceipt(buildSignedReceipt(changes), registered).code).toBe(
       "receipt.task_mismatch",
     );
@@ -171,7 +171,7 @@ describe("a receipt counts for the task it is signed for", () => {
   });
 });
 
-describe("the key is one that is bound to the agent", () => {
+describe("the key must be one that is bound to the agent", () => {
   const unnamed = { public_key: undefined };
   const invalid = "receipt.signature_invalid";
 
@@ -217,7 +217,7 @@ describe("the key is one that is bound to the agent", () => {
     ["given as no key at all", buildSignedReceipt(unnamed), "not a key", "receipt.key_missing"],
     ["given beside no key", buildSignedReceipt(), ["not a key", alice.publicKey], undefined],
     ["of another agent, beside no key", buildSignedReceipt(), ["", bob.publicKey], invalid],
-  ])("%s", async (_, receipt, publicKey, code) => {
+  ])("the key of a receipt must be bound to its agent: %s", async (_, receipt, publicKey, code) => {
     expect(verifyReceipt(receipt, { publicKey }).code).toBe(code);
     expect((await verifyReceiptAsync(receipt, { publicKey })).code).toBe(code);
   });
@@ -232,7 +232,7 @@ describe("tools stay within delegated_scope", () => {
     [["a"], " b , a "],
     [[], ""],
     [[], "a"],
-  ])("%j in %j", (tools, scope) => {
+  ])("the tools %j are within the scope %j", (tools, scope) => {
     expect(scoped(tools, scope)).toBeUndefined();
   });
 
@@ -242,7 +242,7 @@ describe("tools stay within delegated_scope", () => {
     [["a"], "ab"],
     [["a,b"], "a,b"],
     [["A"], "a"],
-  ])("%j not in %j", (tools, scope) => {
+  ])("the tools %j are not within the scope %j", (tools, scope) => {
     expect(scoped(tools, scope)).toBe("receipt.out_of_scope");
   });
 });
@@ -347,7 +347,7 @@ describe("nested receipts are verified separately", () => {
 
 describe("the verifier does not throw", () => {
   test.each([undefined, null, 1, "", "null", [], {}, () => 1, Symbol("x"), new Map()])(
-    "%o",
+    "the verifier does not throw for %o",
     async (value) => {
       const refused = {
         valid: false,

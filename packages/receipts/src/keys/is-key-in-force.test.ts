@@ -34,7 +34,7 @@ describe("G4: a former key", () => {
       false,
       at(-2, 30 * minute, 6 * minute),
     ],
-  ])("%s", (_, counts, times) => {
+  ])("G4: a former key %s", (_, counts, times) => {
     expect(isKeyInForce(own, times)).toBe(counts);
   });
 });
@@ -54,7 +54,7 @@ describe("G4: the beginning and a device", () => {
     ],
     ["a device's key counts until it is revoked", true, [device, at(-2, 9, -1)]],
     ["a device's key does not count from then on", false, [device, at(-2, -1, 0)]],
-  ])("%s", (_, counts, [term, times]) => {
+  ])("G4: %s", (_, counts, [term, times]) => {
     expect(isKeyInForce(term, times)).toBe(counts);
   });
 });

@@ -67,7 +67,7 @@ function signAgain({ kind, signer, record }: StatementVector): object {
 }
 
 describe("inspection-words.json", () => {
-  test.each(vectors.cases)("$kind, $name: $expect $code", (vector) => {
+  test.each(vectors.cases)("the verdict on the vector $kind, $name is $expect $code", (vector) => {
     const { valid: isValid, code } = verifyVector(vector);
     expect({ isValid, code }).toEqual({ isValid: vector.expect === "valid", code: vector.code });
   });
