@@ -33,7 +33,7 @@ const order = (candidates: Candidate[], options?: RankOptions) =>
 const hop = { trust: 1, cost: 0, latency: 0, reliability: 1 };
 
 test.each([3, 1_000])(
-  "rank reads the capabilities of a candidate about once, if %i of them are required",
+  "rank reads the capabilities of a candidate only about once when %i of them are required",
   (count) => {
     let reads = 0;
     const names = Array.from({ length: count }, (_, index) => `capability ${index}`);
@@ -214,7 +214,7 @@ describe("a candidate that is not eligible", () => {
     ["no price is within a budget that is not a number", 0, NaN, false],
     ["no price is within a negative budget", 0, -1, false],
     ["every valid price is affordable without a budget", 1e9, null, true],
-  ])("%s", (_, unit_cost, maxBudget, affordable) => {
+  ])("rank decides about a budget: %s", (_, unit_cost, maxBudget, affordable) => {
     const { ranked, choice } = rank([agent("a", { unit_cost })], { maxBudget });
     expect(ranked[0]?.affordable).toBe(affordable);
     expect(choice !== null).toBe(affordable);
