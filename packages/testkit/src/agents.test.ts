@@ -9,7 +9,7 @@ import { createSeededRandom } from "./random.ts";
 const worldOf = (seed: number) => ({ ...createManualClock(), ...createSeededRandom(seed) });
 const task = { task_id: "t", prompt: "p", submitted_at: 1_760_000_000_000 };
 
-test("the agents are the same for the same seed", () => {
+test("the same seed always gives the same agents", () => {
   expect(createTestAgent(worldOf(1))).toEqual(createTestAgent(worldOf(1)));
   const world = worldOf(1);
   expect(createTestAgent(world).agentId).not.toBe(createTestAgent(world).agentId);

@@ -44,7 +44,7 @@ describe("relays that have recovered from network faults", () => {
     "peer defaulted",
     "default cleared",
     "settled late",
-  ])("the simulated relays have been through the event: %s", (event) => {
+  ])("the simulation contains the event: %s", (event) => {
     const times = outcomes.reduce((sum, { counts }) => sum + (counts[event] ?? 0), 0);
     expect(times).toBeGreaterThan(0);
   });
@@ -68,6 +68,6 @@ it.each([3555, 8442])(
   },
 );
 
-it("A8: a position that a peer stated before it settled late is no alarm at seed 22828", () => {
+it("A8: a position that a peer stated before it settled late raises no alarm at seed 22828", () => {
   expect(simulate(22_828).violations).toEqual([]);
 });
