@@ -67,12 +67,12 @@ describe.each(Object.entries(parsers))("the parser of a %s", (_, parse) => {
     expect(parse(`${checkpoint}\ud800\n`)).toMatchObject({ ok: false, code: "log.malformed" });
   });
 
-  test("the parser refuses a text of more than 64 KiB and the room for a proof", () => {
+  test("the parser refuses a text that exceeds 64 KiB and the room for a proof", () => {
     expect(parse("a".repeat(90_000))).toMatchObject({ ok: false, code: "log.malformed" });
   });
 });
 
-test("any byte of a checkpoint matters: no other bytes open as the same one", () => {
+test("a checkpoint with any byte changed does not open as the same one", () => {
   const opened = openCheckpoint(checkpoint, keys);
   expect(opened.ok).toBe(true);
   fc.assert(
@@ -141,7 +141,7 @@ describe("log entries", () => {
     ["a time with a fraction", { time: 0.5 }],
     ["a hash in upper case", { artifactHash: "A".repeat(64) }],
     ["a hash of 31 bytes", { artifactHash: "0".repeat(62) }],
-  ])("log entries are not built of %s", (_, wrong) => {
+  ])("a log entry is not built from %s", (_, wrong) => {
     const right = { kind: "receipt", time: 1, artifactHash: "0".repeat(64) } as const;
     expect(() => buildLogEntry({ ...right, ...wrong })).toThrow(RangeError);
   });

@@ -110,11 +110,11 @@ describe("the entry of", () => {
     });
   });
 
-  test("every kind is built in one way", () => {
+  test("there is exactly one way to build an entry of each kind", () => {
     expect(new Set(cases.map(([kind]) => kind))).toEqual(new Set(Object.keys(ENTRY_KINDS)));
   });
 
-  test("a record that is signed later is that of the unsigned one", () => {
+  test("a record has the same entry before and after it is signed", () => {
     const signed = { ...record, signature: "s" };
     expect(entryOf.settlement(signed, { time })).toEqual(entryOf.settlement(record, { time }));
     expect(entryOf.noShow({ ...noShow, signature: "s" } as never, { time })).toEqual(
@@ -122,12 +122,12 @@ describe("the entry of", () => {
     );
   });
 
-  test("one value is under another tag as an agent, as a key and as an id", () => {
+  test("the same value has different tags as an agent, as a key and as an id", () => {
     const tags = (["agent", "key", "ref"] as const).map((type) => tag(type, "value"));
     expect(new Set(tags).size).toBe(3);
   });
 
-  test("the same artifact at another time is of that artifact, and no other one is", () => {
+  test("an entry belongs to its artifact at any time, and to no other artifact", () => {
     const entry = entryOf.settlement(record, { time });
     expect(isSameArtifact(entry, entryOf.settlement(record, { time: time + 1 }))).toBe(true);
     const others = [

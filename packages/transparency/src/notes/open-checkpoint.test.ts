@@ -93,7 +93,7 @@ describe("openCheckpoint", () => {
     });
   });
 
-  test("openCheckpoint takes no witness's key for the log's, and no log's key for a witness", () => {
+  test("openCheckpoint does not accept a witness's key as that of the log, nor a log's key as that of a witness", () => {
     const asLog = { ...log.logKey, type: KEY_TYPES.witness };
     expect(openCheckpoint(signed, { logKey: asLog })).toMatchObject({ code: "log.key_unknown" });
     const asWitness = openCheckpoint(signed, {

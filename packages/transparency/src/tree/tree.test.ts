@@ -73,7 +73,7 @@ describe("edges of trees", () => {
     }
   });
 
-  test("the edge of a tree continues from the partial tiles of a tree as if it had never stopped", () => {
+  test("the edge of a tree that is continued from partial tiles equals one that was never interrupted", () => {
     fc.assert(
       fc.property(size, (count) => {
         const first = new TreeEdge();
@@ -224,7 +224,7 @@ describe("numbers beyond 32 bits", () => {
     expect(verifyInclusion({ ...claim, index: 5, proof: used, root }).ok).toBe(false);
   });
 
-  test("the tiles of an index of 2^32 + 5 are asked for by their whole numbers", async () => {
+  test("the tiles of an index of 2^32 + 5 are requested by their full numbers", async () => {
     const read: string[] = [];
     const blank = (level: number, index: number, width: number) => {
       read.push(`${level}/${index}/${width}`);
@@ -250,14 +250,14 @@ describe("numbers beyond 32 bits", () => {
     expect(() => proveInclusion(index, count, () => new Uint8Array())).toThrow(RangeError);
   });
 
-  test("64 hashes are refused before any is used", () => {
+  test("a proof of 64 hashes is refused before any of them is used", () => {
     const proof = Array.from({ length: 64 }, () => leaves[0]!);
     const claim = { index: 0, size: 2 ** 52, leaf: leaves[0]!, root: leaves[0]!, proof };
     expect(verifyInclusion(claim)).toEqual({ ok: false, code: "log.inclusion_invalid" });
   });
 });
 
-test("a hash of two leaves is no entry of a tree", async () => {
+test("the hash of two leaves does not count as an entry of a tree", async () => {
   const inner = hashNode(leaves[0]!, leaves[1]!);
   const entry = new Uint8Array([...leaves[0]!, ...leaves[1]!]);
   const proof = (await proveInclusion(0, 4, readTile)).slice(1);
@@ -273,7 +273,7 @@ test("a tile of a wrong length is an error of the storage, not a proof", async (
   await expect(computeRoot(0, readTile)).rejects.toThrow(RangeError);
 });
 
-test("the hash of an entry of any length is that of its bytes, also after that of a longer one", () => {
+test("the hash of an entry depends only on its bytes, even after a longer entry was hashed", () => {
   for (const length of [300, 255, 254, 90, 0, 256]) {
     const entry = new Uint8Array(length).fill(length);
     expect(hashLeaf(entry)).toEqual(sha256(Uint8Array.of(0, ...entry)));

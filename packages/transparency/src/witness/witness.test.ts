@@ -154,7 +154,7 @@ describe("witnesses", () => {
     expect(found).toEqual(expected);
   });
 
-  test("a witness keeps as evidence only the log's line, because others could add lines to it", () => {
+  test("a witness keeps only the log's signature line as evidence, because others could add lines", () => {
     const crowded = signCheckpoint(fork, log.secretKey) + cosignHead(fork, stranger.witness, 1);
     const answered = answer(formatAddCheckpoint(9, [], crowded), knownAt(9));
     expect(answered).toMatchObject({ evidence: signCheckpoint(fork, log.secretKey) });
@@ -178,13 +178,13 @@ describe("two heads of one log", () => {
       "log.consistency_invalid",
     ],
     ["of two logs", headOf(9), { ...headOf(9), origin: "other" }, [], "log.wrong_origin"],
-  ])("%s are compared", (_, left, right, proof, code) => {
+  ])("two heads of one log are compared: %s", (_, left, right, proof, code) => {
     const expected = code === undefined ? { ok: true } : { ok: false, code };
     expect(compareHeads(left, right, proof)).toEqual(expected);
     expect(compareHeads(right, left, proof)).toEqual(expected);
   });
 
-  test("the empty root is that of no leaves", () => {
+  test("the empty root is the root of a tree without leaves", () => {
     expect(roots[0]).toEqual(getEmptyRoot());
   });
 });
