@@ -18,12 +18,12 @@ test.each<[string, object]>([
   ["receipt", made.receipt],
   ["no_show", made.noShow],
   ["settlement", made.settlement],
-])("a %s keeps its kind with the marks of another one", (kind, value) => {
+])("a %s keeps its kind although it has the members of another kind", (kind, value) => {
   const marks = kind === "no_show" ? settlementMarks : noShowMarks;
   expect(detectKind({ ...value, ...marks })).toBe(kind);
 });
 
-test("a receipt to which its signer added the marks of other kinds is valid", () => {
+test("a receipt to which its signer added the members of other kinds is valid", () => {
   const { suite: _suite, signature: _signature, ...body } = made.receipt;
   const marked = signReceipt({ ...body, ...noShowMarks, ...settlementMarks }, made.alice.secretKey);
   expect(verifyArtifact(marked)).toMatchObject({ kind: "receipt", valid: true });

@@ -383,7 +383,7 @@ describe("the proof levels of a receipt distinguish its faults", () => {
       undefined,
       "nested receipt.nested_refused",
     ],
-  ])("%s", (_, value, options, found) => {
+  ])("the proof levels of a receipt distinguish this fault: %s", (_, value, options, found) => {
     expect(failing(value, options)).toEqual([found]);
   });
 
@@ -478,7 +478,7 @@ describe("a relay's answer about keys", () => {
       { chain: made.succession.toReversed() },
       "succession.old_key_mismatch",
     ],
-  ])("%s is refused", (_, changes, code) => {
+  ])("a relay's answer about keys %s is refused", (_, changes, code) => {
     expect(verifyArtifact({ ...answer, ...changes }).code).toBe(code);
   });
 });
@@ -597,7 +597,7 @@ describe("a value with the members of no kind or of two is not detected:", () =>
     ["a receipt that is a settlement too", { ...made.settlement, ...made.receipt }],
     ["a credential that is a receipt too", { ...made.credential, ...made.receipt }],
     ["a function", () => 1],
-  ])("%s", (_, value) => {
+  ])("a value is of no kind if it is %s", (_, value) => {
     expect(detectKind(value)).toBeNull();
     expect(verifyArtifact(value)).toMatchObject({
       kind: null,

@@ -39,7 +39,7 @@ const listEntries = (place: number) => [
 ];
 
 describe("entries of receipts", () => {
-  test("entries of the key that signed are found by one verification each, however many keys there are", () => {
+  test("entries of the signing key are found with one verification each, however many keys there are", () => {
     const isSignedBy = countingCheck();
     const parts = listLoggableParts(evidence, isSignedBy);
     expect(isSignedBy).not.toHaveBeenCalled();
@@ -48,7 +48,7 @@ describe("entries of receipts", () => {
     expect(isSignedBy).toHaveBeenCalledTimes(3);
   });
 
-  test("entries of another key of the agent are those of no part", () => {
+  test("entries of another key of the agent belong to no part of the receipt", () => {
     const parts = listLoggableParts(evidence);
     expect(listEntries(0).filter((entry) => parts.some((part) => part.isHeldBy(entry)))).toEqual(
       [],

@@ -124,7 +124,7 @@ describe("a text that is not the bundle's canonical JSON is refused:", () => {
     ["a blank inside", text.replace(":", ": ")],
     ["members in another order", JSON.stringify(Object.fromEntries(Object.entries(bundle)))],
     ["an escape that need not be", text.replace("read_file", String.raw`re\u0061d_file`)],
-  ])("%s", (_, changed) => {
+  ])("the text of a bundle is refused with %s", (_, changed) => {
     expect(changed).not.toBe(text);
     expect(verifyBundle(changed).valid).toBe(false);
     expect(["bundle.not_canonical", "bundle.malformed"]).toContain(verifyBundle(changed).code);
@@ -150,7 +150,7 @@ describe("members that the relay did not sign are refused", () => {
     ["another prompt", { task: { ...bundle.task, prompt: "?" } }],
     ["no settlement", { settlements: [] }],
     ["a signature of another", { signature: signJson(bundle, stranger.secretKey).signature }],
-  ])("%s", (_, changes) => {
+  ])("a bundle with a member that the relay did not sign is refused: %s", (_, changes) => {
     expect(failing({ ...bundle, ...changes })).toEqual({
       valid: false,
       code: "bundle.signature_invalid",
@@ -173,7 +173,7 @@ describe("members that the relay did not sign are refused", () => {
 });
 
 describe("the relay's signature does not make an invalid part valid:", () => {
-  test.each(attacks)("%s fails at %s with %s", (_, level, code, changed) => {
+  test.each(attacks)("a bundle with %s fails at %s with %s", (_, level, code, changed) => {
     expect(failing(changed)).toEqual({ valid: false, code, levels: [level] });
   });
 });
@@ -259,7 +259,7 @@ describe("the records of choices", () => {
     ["a route of negative latency", chosen({}, { ...record, candidates: [routed(-5_001)] })],
     ["of another choice", chosen({ choice: { ...record.choice, composite_score: 1 } })],
     ["without a choice", chosen({ choice: null })],
-  ])("the stored record of a choice is refused with %s", (_, changed) => {
+  ])("the stored record of a choice %s is refused", (_, changed) => {
     const read = JSON.parse(JSON.stringify(changed)) as object;
     expect(failing(signJson(read, relay.secretKey))).toMatchObject({
       valid: false,
@@ -310,7 +310,7 @@ describe("a warning leaves the evidence valid:", () => {
         ],
       },
     ],
-  ])("%s", (_, level, changes) => {
+  ])("the evidence stays valid with a warning for %s", (_, level, changes) => {
     expect(failing(rebuilt(changes))).toEqual({ valid: true, code: undefined, levels: [level] });
   });
 
@@ -416,22 +416,25 @@ test("a device's key counts while the device is the agent's", () => {
 
 describe("the verifier does not throw:", () => {
   test.each([undefined, null, 1, "", "null", "{}", [], {}, () => 1, Symbol("x"), new Map()])(
-    "%o",
+    "the verifier does not throw for %o",
     (value) => {
       expect(verifyBundle(value)).toMatchObject({ kind: "bundle", code: "bundle.malformed" });
     },
   );
 
-  test.each(Object.keys(bundle))("%s replaced by anything else", (name) => {
-    const odd = [null, 0, "", [], {}, [null], { a: 1 }, "\ud800", Infinity, new Date(0)];
-    const taken = odd.filter((value) => {
-      const changed = { ...bundle, [name]: value };
-      const verdict = verifyBundle(changed);
-      formatReport(verdict, changed, { explain: true });
-      return verdict.valid;
-    });
-    expect(taken).toEqual([]);
-  });
+  test.each(Object.keys(bundle))(
+    "the verifier does not throw for %s replaced by anything else",
+    (name) => {
+      const odd = [null, 0, "", [], {}, [null], { a: 1 }, "\ud800", Infinity, new Date(0)];
+      const taken = odd.filter((value) => {
+        const changed = { ...bundle, [name]: value };
+        const verdict = verifyBundle(changed);
+        formatReport(verdict, changed, { explain: true });
+        return verdict.valid;
+      });
+      expect(taken).toEqual([]);
+    },
+  );
 });
 
 describe("B2: earlier executors that let their claims end", () => {

@@ -80,7 +80,7 @@ describe("the report of agent-verify names", () => {
       ["list.json"],
       "artifact.unrecognised: one artifact of a kind that --help lists is needed",
     ],
-  ])("%s", async (_, args, line) => {
+  ])("the report of agent-verify names %s", async (_, args, line) => {
     expect((await run(...args)).out).toContain(line);
   });
 });

@@ -168,7 +168,7 @@ describe("bundles with the proofs of a log", () => {
   });
 
   test.each(["receipt", "settlement", "credential"] as const)(
-    "a bundle whose %s is not proven has a remark, and is refused where the log was named",
+    "a bundle whose %s is not proven has a warning, and is refused where the log was named",
     async (missing) => {
       const entries = await prove(all.filter((entry) => entry !== needed[missing]));
       const code = "log.entry_missing";

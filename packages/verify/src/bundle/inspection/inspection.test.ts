@@ -397,7 +397,7 @@ describe("a statement in the evidence is refused", () => {
       "bundle.inspection_mismatch",
     ],
     ["out of order", [contested, rejected], "bundle.inspection_mismatch"],
-  ])("%s", (_, verdicts, code) => {
+  ])("a statement in the evidence is refused: %s", (_, verdicts, code) => {
     expect(codeOf(verdicts)).toBe(code);
   });
 
