@@ -254,11 +254,11 @@ const cases: Readonly<Record<string, Case>> = {
 };
 
 describe.each(Object.entries(cases))("%s", (_, { schema, takes, refuses }) => {
-  test.each(takes.map((value) => [value]))("%j is accepted", (value) => {
+  test.each(takes.map((value) => [value]))("a field accepts the value %j", (value) => {
     expect(v.is(schema, value)).toBe(true);
   });
 
-  test.each(refuses)("%j is refused with a message matching %s", (value, rule) => {
+  test.each(refuses)("a field refuses the value %j with a message matching %s", (value, rule) => {
     const result = v.safeParse(schema, value);
     expect(result.success).toBe(false);
     expect(result.issues?.map(({ message }) => message).join("; ")).toMatch(rule);

@@ -45,7 +45,7 @@ const listUndescribedIn = ({ content = {} }: Content, place: string): string[] =
   Object.values(content).flatMap(({ schema }) => listUndescribed(schema, place));
 
 describe("the contract describes", () => {
-  test("each parameter of each operation", () => {
+  test("the contract describes each parameter of each operation", () => {
     const missing = described.flatMap(({ operationId, parameters = [] }) =>
       parameters
         .filter(({ description }) => description === undefined)
@@ -54,14 +54,14 @@ describe("the contract describes", () => {
     expect(missing).toEqual([]);
   });
 
-  test("each member of each request", () => {
+  test("the contract describes each member of each request", () => {
     const missing = described.flatMap(({ operationId, requestBody = {} }) =>
       listUndescribedIn(requestBody, operationId),
     );
     expect([...new Set(missing)]).toEqual([]);
   });
 
-  test("each member of each answer", () => {
+  test("the contract describes each member of each answer", () => {
     const missing = described.flatMap(({ operationId, responses }) =>
       Object.entries(responses).flatMap(([status, answer]) =>
         listUndescribedIn(answer, `${operationId} ${status}`),
@@ -70,14 +70,14 @@ describe("the contract describes", () => {
     expect([...new Set(missing)]).toEqual([]);
   });
 
-  test("each member of each named schema", () => {
+  test("the contract describes each member of each named schema", () => {
     const missing = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
       listUndescribed(schema, name),
     );
     expect(missing).toEqual([]);
   });
 
-  test("only members of signed documents that exist", () => {
+  test("the contract describes only members of signed documents that exist", () => {
     const unused = Object.entries(signedDocuments).flatMap(([name, members]) => {
       const text = JSON.stringify(document.components.schemas[name]);
       return Object.values(members).filter((each) => !text.includes(JSON.stringify(each)));
