@@ -191,7 +191,7 @@ test("a stored order that cannot be read does not stop the start", patient, asyn
   await client.close();
 });
 
-test("an order that was refused leaves nothing behind", patient, async () => {
+test("no stored order remains after an order was refused", patient, async () => {
   const client = await startDelegator();
   await expect(callTool(client, "delegate_task", order)).rejects.toThrow("budget.insufficient");
   expect(listOrders()).toEqual([]);

@@ -25,7 +25,7 @@ async function startNetwork(port: number) {
   };
 }
 
-test("H27: an agent whose connection vanished without a sign works again within 45 s", async () => {
+test("H27: an agent whose connection was lost without notice works again within 45 s", async () => {
   const relay = await startTestRelay(0, { AGENT_PRIVATE_ENDPOINTS: "block" });
   const network = await startNetwork(relay.port);
   const lost = Promise.withResolvers<void>();

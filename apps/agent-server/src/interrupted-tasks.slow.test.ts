@@ -90,7 +90,7 @@ async function readTask(taskId: string) {
 const statusOf = async (taskId: string) => (await readTask(taskId))?.task.status;
 const countEvents = async (taskId: string) => (await readTask(taskId))?.task.event_id ?? 0;
 
-test("A19: an agent killed during tasks goes on with them after the restart, within their leases", async () => {
+test("A19: an agent killed during tasks continues them after the restart, within their leases", async () => {
   const first = await startAgent();
   const taskIds = [await submit("one"), await submit("two")];
   await expect.poll(() => begun().length, SOON).toBe(2);
@@ -147,7 +147,7 @@ test("A19: a task whose cancel was requested while its agent was away is release
   await expect.poll(() => statusOf(taskId), SOON).toBe("cancelled");
 });
 
-test("A20: a task that kills its agent three times is failed, and a task beside it is not", async () => {
+test("A20: a task that kills its agent three times fails, and a task beside it does not", async () => {
   const agent = await startAgent();
   const neighbour = await submit("one");
   await expect.poll(() => begun().length, SOON).toBe(1);

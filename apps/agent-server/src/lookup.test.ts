@@ -10,14 +10,14 @@ const refusal = (code: string, status: number, retryAfterSeconds?: number): Call
   ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
 });
 
-test("an answer of the relay is what was looked for", () => {
+test("a look-up returns the answer of the relay", () => {
   expect(toLookup({ ok: true, body: "key" }, "agent.not_found")).toEqual({
     status: "found",
     value: "key",
   });
 });
 
-test("only the relay's own statement makes something unknown", () => {
+test('a look-up answers "unknown" only if the relay itself says so', () => {
   expect(toLookup(refusal("agent.not_found", 404), "agent.not_found")).toEqual({
     status: "unknown",
   });
@@ -33,6 +33,6 @@ test.each<[string, CallRefusal, number]>([
   ["the page of a proxy", refusal("response.malformed", 404), 5],
   ["a refused token", refusal("auth.device_not_authorized", 403), 5],
   ["another missing thing", refusal("device.not_found", 404), 5],
-])("E9: %s says nothing about what was looked for", (_, answer, retryAfterSeconds) => {
+])("E9: %s does not decide a look-up", (_, answer, retryAfterSeconds) => {
   expect(toLookup(answer, "agent.not_found")).toEqual({ status: "unavailable", retryAfterSeconds });
 });

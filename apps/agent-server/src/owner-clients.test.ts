@@ -120,7 +120,7 @@ describe.each([
     return done;
   }
 
-  test("an owner finds, orders, accepts, pays and verifies", async () => {
+  test("an owner can find an agent, delegate to it, accept and pay the result, and verify it", async () => {
     const found = (await call("find_agents", { capability: "shout" })) as { agents: object[] };
     expect(found.agents).toMatchObject([{ agent_id: worker.agent.identity.agentId, price: 1 }]);
     const before = await balance();
@@ -134,7 +134,7 @@ describe.each([
     expect(await call("verify_receipt", { receipt, key })).toMatchObject({ verdict: "valid" });
   });
 
-  test("an owner finds, orders, rejects with an offer, and can still accept while it is open", async () => {
+  test("an owner can reject a result with an offer, and can still accept it while the case is open", async () => {
     const before = await balance();
     const { task_id } = await orderInspected("reject this");
     const statement = { verdict: "rejected", reason: "It is not loud enough.", offer: 0.5 };
@@ -149,7 +149,7 @@ describe.each([
     expect(await balance()).toBe(before - 1);
   });
 
-  test("an owner's tools believe no receipt under the key of another agent, and no changed one", async () => {
+  test("an owner's tools accept neither a receipt under the key of another agent nor a changed receipt", async () => {
     const { receipt } = await orderInspected("whose key");
     const other = "ab".repeat(32);
     expect(await call("verify_receipt", { receipt, key: other })).toMatch(/\(receipt\.\w+\)/);

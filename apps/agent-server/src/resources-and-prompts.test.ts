@@ -105,7 +105,7 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
     expect(contents).not.toContain("My shoe size is 42");
   });
 
-  test("another resource is not found", async () => {
+  test("any other resource is not found", async () => {
     await expect(read(client, "agent://secrets")).rejects.toThrow(/not found/i);
   });
 
@@ -118,7 +118,7 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
     ]);
   });
 
-  test("an unknown prompt and one without its arguments are refused as prompts", async () => {
+  test("an unknown prompt, and a prompt without its arguments, are refused", async () => {
     await expect(prompt(client, "sing")).rejects.toThrow('Unknown prompt "sing"');
     const missing = 'Invalid arguments for prompt "chat": message: is required';
     await expect(prompt(client, "chat", {})).rejects.toThrow(missing);

@@ -50,7 +50,7 @@ describe("models", () => {
     [{ AGENT_LLM_BASE_URL: "ftp://m", AGENT_LLM_MODEL: "m1" }, /^AGENT_LLM_BASE_URL: /],
     [{ AGENT_LLM_BASE_URL: "http://u:p@m/v1", AGENT_LLM_MODEL: "m1" }, /^AGENT_LLM_BASE_URL: /],
     [{ AGENT_EMBEDDINGS_MODEL: "e1" }, /AGENT_EMBEDDINGS_BASE_URL/],
-  ])("%j is a fault that names the setting and quotes no value", (env, fault) => {
+  ])("the settings %j are a fault that names the setting and quotes no value", (env, fault) => {
     const result = read({}, env);
     expect(result.ok ? [] : result.faults).toHaveLength(1);
     expect(result.ok ? "" : result.faults[0]).toMatch(fault);
@@ -68,7 +68,7 @@ describe("memory.path", () => {
     ["/home/agent/memory.db", {}, { AGENT_MEMORY_PATH: "memory.db" }],
     [":memory:", { memory: { path: ":memory:" } }, {}],
     [":memory:", { memory: { path: "memory.db" } }, { AGENT_MEMORY_PATH: ":memory:" }],
-  ])("memory.path is %s for %j and %j", (expected, file, env) => {
+  ])("the setting memory.path is %s for %j and %j", (expected, file, env) => {
     expect(configOf(file, env).memory.path).toBe(expected);
   });
 

@@ -73,7 +73,7 @@ describe("the source of a setting", () => {
     },
   );
 
-  test("a self-test that the operator pays needs both the flag of the test and the operator's token", () => {
+  test("a self-test that the operator pays for needs both the flag of the test and the operator's token", () => {
     const env = { AGENT_SYNC_URL: "http://relay" };
     const paid = ["--self-test", "--paid-by-operator"];
     expect(faultsOf({ env, args: paid })).toEqual([
@@ -92,7 +92,7 @@ describe("the source of a setting", () => {
     ["rotate-key", ["rotate-key"]],
     ["contest", ["contest", "task", "reason"]],
   ])(
-    "the command %s needs a relay, and no protection of a server that does not listen",
+    "the command %s needs a relay, but no settings that protect a listening server",
     (name, args) => {
       expect(faultsOf({ args })).toEqual([`${name}: requires a relay (AGENT_SYNC_URL)`]);
       expect(faultsOf({ args, env: { AGENT_SYNC_URL: "http://relay" } })).toEqual([]);
@@ -277,7 +277,7 @@ describe("a faulty configuration", () => {
     ],
     ["{", "/etc/agent/config.json: is not valid JSON"],
     ["[]", "/etc/agent/config.json: must hold a JSON object"],
-  ])("%j stops the start", (file, fault) => {
+  ])("the faulty configuration %j stops the start", (file, fault) => {
     const faults = faultsOf({ file, args: ["--allow-anonymous"] });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain(fault);
@@ -348,7 +348,7 @@ describe("HTTP is never open on a network", () => {
     ],
     ["over stdio without a token is accepted", { args: ["--transport", "stdio"] }, undefined],
     ["--self-test without a relay", { args: ["--self-test"], env: auth }, "--self-test"],
-  ])("a server %s", (_, given, fault) => {
+  ])("HTTP is never open on a network: a server %s", (_, given, fault) => {
     expect(faultsOf(given).map((text) => text.split(":")[0])).toEqual(
       fault === undefined ? [] : [fault],
     );

@@ -12,7 +12,7 @@ test.each<[schema: v.GenericSchema, value: unknown, rule: string]>([
   [v.pipe(v.number(), v.minValue(0)), -1, "must be >=0"],
   [v.strictObject({ key: v.string() }), { key: "k", keys: 1 }, "is not allowed"],
   [v.pipe(v.string(), v.minLength(1, "must not be empty")), "", "must not be empty"],
-])("a rule says what a value must be %#", (schema, value, rule) => {
+])("the text of a rule says what a value must be (case %#)", (schema, value, rule) => {
   const [issue] = v.safeParse(schema, value).issues ?? [];
   expect(formatRule(issue!)).toBe(rule);
 });

@@ -38,7 +38,7 @@ test("a receipt states prompt and result, and its signature verifies", () => {
   expect(verifyReceipt(receipt, { publicKey: identity.publicKey }).valid).toBe(true);
 });
 
-test("a receipt above the size of a request becomes that of a failed task and nests the others still", () => {
+test("a receipt that exceeds the size of a request becomes that of a failed task, and still nests the others", () => {
   const nested = [buildReceipt(task, end, signer)];
   const result = "x".repeat(limits.requestBytes);
   const outcome = { status: "completed", result } as const;
@@ -76,7 +76,7 @@ describe("E10: the receipts of subcontractors", () => {
     ["that is 63 levels deep", { extra: deep(62) }],
     ["that leaves no level for what holds the own one", { extra: deep(58) }],
     ["that is as large as a request may be", { extra: "x".repeat(limits.requestBytes - 900) }],
-  ])("E10: a receipt %s is left out, and the work is paid all the same", (_, extra) => {
+  ])("E10: a receipt %s is left out, and the work is still paid", (_, extra) => {
     const poison = signNested(extra);
     expect(isValid(poison)).toBe(true);
     const receipt = buildWith(poison, honest);
@@ -85,14 +85,14 @@ describe("E10: the receipts of subcontractors", () => {
     expect(Buffer.byteLength(JSON.stringify(receipt))).toBeLessThanOrEqual(limits.requestBytes);
   });
 
-  test("E10: a deep receipt is nested where four levels are left around the own one", () => {
+  test("E10: a deep receipt is nested if four levels remain for the receipts around the agent's own", () => {
     const receipt = buildWith(signNested({ extra: deep(57) }));
     expect(receipt.delegation_receipts).toHaveLength(1);
     expect(() => canonicalize([[[[receipt]]]])).not.toThrow();
     expect(() => canonicalize([[[[[receipt]]]]])).toThrow("nested deeper");
   });
 
-  test("E10: receipts that fit alone but not together leave room for those with fewer inside", () => {
+  test("E10: of receipts that fit alone but not together, those with fewer nested receipts are kept", () => {
     const wide = signNested({ delegation_receipts: objects(200) });
     const wider = signNested({ delegation_receipts: objects(220) });
     const receipt = buildWith(wider, wide, honest);

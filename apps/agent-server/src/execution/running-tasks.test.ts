@@ -53,7 +53,7 @@ test("stop lets tasks run for the grace period, then cancels them and waits for 
   expect(clock.pending()).toEqual([]);
 });
 
-test("a relay's work keeps its id and time, other work gets a new id and the present time", () => {
+test("work from a relay keeps its id and time, and other work gets a new id and the present time", () => {
   const runtime = { now: () => 7, randomBytes: (count: number) => new Uint8Array(count) };
   const given = { ...work, submittedAt: 3, submittedBy: "x", wallClockMs: 9 };
   expect(buildTask(given, runtime)).toEqual({

@@ -224,7 +224,7 @@ describe("B2: work on a relay task that is withdrawn", () => {
     [true, "continues", "signed"],
     [false, "stops", "unknown"],
   ] as const)(
-    "B2: work whose call the relay closed, and that is wanted: %s, %s",
+    "B2: work whose call the relay closed, and that the relay still waits for: %s, %s",
     async (wanted, _, later) => {
       const finish = Promise.withResolvers<void>();
       const delivered: ExecutionReceipt[] = [];

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test("changes during one write of a state file share the next, which has the newest content", async () => {
+test("all changes during a write of a state file are stored by one next write, with the newest content", async () => {
   const path = join(folder, "data", "state.json");
   const contents: number[] = [];
   let value = 0;
@@ -33,7 +33,7 @@ test("changes during one write of a state file share the next, which has the new
   expect(await readFile(path, "utf8")).toBe("3\n");
 });
 
-test("a state file that could not be written is one fault, and the next write is tried", async () => {
+test("a failed write of a state file is reported once, and the next write is tried", async () => {
   await writeFile(join(folder, "data"), "");
   const path = join(folder, "data", "state.json");
   const faults: unknown[] = [];

@@ -17,7 +17,7 @@ const nothing: Counts = {
   heartbeats: none,
 };
 
-test("each figure is the share of its counts", () => {
+test("each figure of a gradient is the share of its counts", () => {
   expect(
     calculateGradient({
       tasks: { total: 4, succeeded: 3 },
@@ -42,7 +42,7 @@ test("each figure is the share of its counts", () => {
   });
 });
 
-test("every figure is 0 while nothing was counted", () => {
+test("every figure of a gradient is 0 while nothing has been counted", () => {
   expect(new Set(Object.values(calculateGradient(nothing)))).toEqual(new Set([0]));
 });
 
@@ -52,7 +52,7 @@ const tries = fc
   Counts["tasks"]
 >;
 
-test("every figure is from 0 to 1 and can be issued, whatever was counted", () => {
+test("every figure of a gradient is from 0 to 1 and can be issued, whatever was counted", () => {
   const { did, secretKey } = createTestIdentity();
   const counts = fc.record({
     tasks: tries,

@@ -144,7 +144,7 @@ describe("a page of another name cannot use this server (DNS rebinding)", () => 
     [{ host: "127.0.0.1.evil.example:3100" }, "request.host_not_allowed"],
     [{ origin: "http://evil.example" }, "request.origin_not_allowed"],
     [{ origin: "null" }, "request.origin_not_allowed"],
-  ])("%j gets 403, with or without the token", async (headers, code) => {
+  ])("a request with the headers %j gets 403, with or without the token", async (headers, code) => {
     for (const auth of [{}, bearer]) {
       const response = await send("/mcp", { body: initialize, headers: { ...headers, ...auth } });
       expect(response.status).toBe(403);

@@ -51,7 +51,7 @@ test("a caller's idle sessions give way to callers with fewer, and busy ones do 
   expect([closed, table.size]).toEqual([["idle"], 3]);
 });
 
-test("strangers use up no session of the owner", () => {
+test("strangers cannot use up the sessions of the owner", () => {
   const { table, closed, open } = newTable();
   for (const caller of ["a", "b", "c"]) open(caller, caller).inFlight.add([1]);
   expect(table.makeRoom(holderOf("d"))).toBe(false);
@@ -80,7 +80,7 @@ test("idle sessions are closed, those with a request or a stream stay open", asy
   expect(table.size).toBe(2);
 });
 
-test("a closed table holds no session and sets no timer", async () => {
+test("a closed session table has no session and sets no timer", async () => {
   const { clock, table, closed, open } = newTable();
   open("one", "a");
   await table.close();

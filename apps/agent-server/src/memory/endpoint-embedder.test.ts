@@ -34,7 +34,7 @@ async function embed(texts: string[], ...replies: Reply[]) {
 const vectors = (...given: unknown[]) =>
   replyJson({ data: given.map((embedding, index) => ({ index, embedding })) });
 
-test("all texts are sent to the endpoint in one request with its own key", async () => {
+test("all texts are sent to the embeddings endpoint in one request with the key of that endpoint", async () => {
   await embed(["a", "b"], vectors([1, 0], [0, 1]));
   expect(server.received).toEqual([
     {

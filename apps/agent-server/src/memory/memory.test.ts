@@ -75,7 +75,7 @@ describe("recall", () => {
     expect(await recall("zzz")).toEqual([]);
   });
 
-  test("recall and a snapshot return no more than a tool's result can hold", async () => {
+  test("recall and a snapshot return no more than fits into the result of a tool", async () => {
     // A control character takes six bytes as JSON.
     for (let n = 0; n < 30; n++) await remember(`note ${n} ${"\u0001".repeat(10_000)}`);
     for (const listed of [await recall("note", "alice", 100), memory.listNewest("alice")]) {

@@ -146,7 +146,7 @@ describe("the list of approvals", () => {
     expect(takeFor(approvals, greedy, "more")).toEqual({ status: "full" });
   });
 
-  test("E12: a thousand submitters of free tasks leave the submitters of paid tasks their places", () => {
+  test("E12: a thousand submitters of free tasks take no places from the submitters of paid tasks", () => {
     const { approvals } = newApprovals();
     for (let index = 0; index < 1_000; index += 1) takeFor(approvals, submitter(`free ${index}`));
     expect(takeFor(approvals, submitter("late"))).toEqual({ status: "full" });
@@ -154,7 +154,7 @@ describe("the list of approvals", () => {
     expect(approvals.list()).toHaveLength(1_001);
   });
 
-  test("the list of approvals ends no waiting task of a relay that names no submitters for another one", () => {
+  test("the list of approvals drops no waiting task of a relay that names no submitters for another task", () => {
     const { approvals } = newApprovals();
     const honest = idOf(take(approvals, "honest", relay));
     for (let index = 0; index < 998; index += 1) take(approvals, String(index), relay);
@@ -163,7 +163,7 @@ describe("the list of approvals", () => {
     expect(approvals.decide(honest, "approved")).toMatchObject({ ok: true });
   });
 
-  test("the list of approvals takes calls of the owner, the relay, known and new agents when strangers have filled it", () => {
+  test("the list of approvals accepts calls of the owner, the relay, known and new agents when strangers have filled it", () => {
     const { approvals } = newApprovals();
     flood(approvals, 20, 50);
     expect(approvals.list()).toHaveLength(1_000);
@@ -177,7 +177,7 @@ describe("the list of approvals", () => {
     expect(countOf(approvals, { agentId: "flood 0" })).toBe(49);
   });
 
-  test("the list of approvals keeps what waits when a thousand strangers with one call each ask again", () => {
+  test("the list of approvals keeps its waiting calls when a thousand strangers with one call each ask again", () => {
     const { approvals } = newApprovals();
     flood(approvals, 1_000, 1);
     const before = approvals.list();
@@ -185,7 +185,7 @@ describe("the list of approvals", () => {
     expect(approvals.list()).toEqual(before);
   });
 
-  test("the list of approvals gives up denied ones first, and never one that was approved and waits for its call", () => {
+  test("the list of approvals drops denied approvals first, and never one that was approved and not yet used", () => {
     const { approvals } = newApprovals();
     const ids = flood(approvals, 20, 50);
     const mine = stranger("flood 0");
@@ -198,7 +198,7 @@ describe("the list of approvals", () => {
     expect(take(approvals, "0", mine)).toEqual({ status: "approved", approvalId: ids[0] });
   });
 
-  test("the list of approvals names no other call by the id of one that was given up", () => {
+  test("the list of approvals never uses the id of a dropped approval for another call", () => {
     const { approvals } = newApprovals();
     const ids = flood(approvals, 20, 50);
     take(approvals, "h", stranger("late"));
@@ -210,7 +210,7 @@ describe("the list of approvals", () => {
   });
 });
 
-test("overlong arguments are not stored", () => {
+test("the list of approvals does not store arguments that are too long", () => {
   const { approvals } = newApprovals();
   take(approvals, "x".repeat(20_000));
   expect(approvals.list()).toMatchObject([{ args: null }]);

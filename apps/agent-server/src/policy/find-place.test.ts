@@ -69,7 +69,7 @@ describe("a place in a shared table", () => {
     expect(found.ok ? (found.evicted?.text ?? "free") : "none").toBe(expected);
   });
 
-  test("a full table ends evenly shared, however many callers ask however often", () => {
+  test("a full table is in the end shared evenly, however many callers ask and however often", () => {
     const places: Place[] = [];
     const ask = (caller: string) => {
       const found = findPlace(

@@ -128,7 +128,7 @@ describe("D6: the owner's approvals", () => {
     expect(stored).toContain('"approved"');
   });
 
-  test("D6: an approval that gave way to another one does not come back with a restart", async () => {
+  test("D6: an approval that was dropped for another one does not reappear after a restart", async () => {
     const approvals = await open();
     const ask = async (caller: string, argsHash: string) =>
       approvals.requestApproval({
@@ -155,7 +155,7 @@ describe("D6: the owner's approvals", () => {
     expect(logged).toEqual([]);
   });
 
-  test("D6: approvals are valid in this process if the disk accepts no writes", async () => {
+  test("D6: approvals are valid in the running process if the disk accepts no writes", async () => {
     await writeFile(join(folder, "data"), "no folder");
     const approvals = await open();
     await approvals.decide(idOf(await approvals.requestApproval(call)), "approved");

@@ -17,7 +17,10 @@ describe("the holder of a place", () => {
     ["relay:r s", "relay_free", relay, { submittedBy: "s", estimatedCost: 0 }],
     ["relay:r s", "relay_free", relay, { submittedBy: "s", estimatedCost: 0.000_999 }],
     ["relay:r s", "relay_paid", relay, { submittedBy: "s", estimatedCost: 0.001 }],
-  ])("E12: it is %s of the group %s for %o and the task %o", (caller, group, by, task) => {
-    expect(getPlaceHolder(by, task)).toEqual({ caller, group });
-  });
+  ])(
+    "E12: the holder of a place is %s of the group %s for %o and the task %o",
+    (caller, group, by, task) => {
+      expect(getPlaceHolder(by, task)).toEqual({ caller, group });
+    },
+  );
 });

@@ -54,7 +54,7 @@ describe("by the default bands", () => {
   });
 });
 
-describe("what is approved beforehand", () => {
+describe("calls that are approved in advance", () => {
   test("agent_task is pre-approved for the owner and the relay, not for other agents", () => {
     expect(decide(owner, 3, { name: "agent_task" })).toBe("run");
     expect(decide(relay, 3, { name: "agent_task" })).toBe("run");
@@ -98,7 +98,7 @@ describe("E7: a tool with a price", () => {
 });
 
 describe("the operator's bands", () => {
-  test("the operator's bands move the limits", () => {
+  test("the operator's bands change the limits", () => {
     expect(decide(owner, 3, { policy: { maxRiskAuto: 3, requireApprovalAbove: 3 } })).toBe("run");
     expect(decide(owner, 1, { policy: { maxRiskAuto: 0 } })).toBe("approval");
     expect(decide(owner, 2, { policy: { denyAbove: 1 } })).toBe("denied");
@@ -132,7 +132,7 @@ describe("the owner's rules for single tools", () => {
   });
 });
 
-test("refusals have the texts of the specification", () => {
+test("refusals by the policy have the texts of the specification", () => {
   const checkPolicy = createPolicyCheck(defaultPolicy, offering([]));
   const textFor = (risk: Risk) => {
     const decision = checkPolicy({ tool: { name: "run", risk }, caller: owner });

@@ -60,7 +60,7 @@ test("B2: the cancel of a task sent over MCP takes effect as soon as the agent h
     .toBe("cancelled");
 });
 
-test("B2: the cancel of a task routed to another agent than its target takes effect as soon", async () => {
+test("B2: the cancel of a task routed to another agent than its target takes effect as soon as that agent has stopped", async () => {
   const agentId = await startHanging();
   const { agentId: target } = createTestIdentity();
   const task = await relay.operator.submitTask({

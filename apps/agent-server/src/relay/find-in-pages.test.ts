@@ -25,25 +25,25 @@ async function findIn(
   return { answer, cursors: asked.map(({ cursor }) => cursor), asked };
 }
 
-test("a list is read up to the page that has what is looked for", async () => {
+test("a list is read up to the page with the wanted entry", async () => {
   const { answer, cursors, asked } = await findIn([["a"], [], ["c", "b"], ["d"]]);
   expect(answer).toEqual({ ok: true, found: "b" });
   expect(cursors).toEqual([undefined, "1", "2"]);
   expect(asked.map(({ limit }) => limit)).toEqual(["200", "200", "200"]);
 });
 
-test("a list without what is looked for is read to its end", async () => {
+test("a list without the wanted entry is read to its end", async () => {
   const { answer, cursors } = await findIn([["a"], ["c"]]);
   expect(answer).toEqual({ ok: true, found: undefined });
   expect(cursors).toEqual([undefined, "1"]);
 });
 
-test("the refusal of a page is the answer", async () => {
+test("the refusal of a page is returned as the answer", async () => {
   const { answer } = await findIn([["a"], refused, ["b"]]);
   expect(answer).toBe(refused);
 });
 
-test("a list that never ends is read for 10,000 entries", async () => {
+test("a list that never ends is read up to 10,000 entries", async () => {
   const { answer, cursors } = await findIn([["a"]], { isEndless: true });
   expect(answer).toEqual({ ok: true, found: undefined });
   expect(cursors).toHaveLength(50);

@@ -152,10 +152,10 @@ async function expectInTime(start: typeof startOverMcp) {
   expect(clock.passed()).toBeLessThan(WALL_CLOCK_MS);
 }
 
-test("E17: an agent that is late only for its ledger is no no-show", async () => {
+test("E17: an agent that is late only because of its ledger does not count as a no-show", async () => {
   await expectInTime(startOverSocket);
 }, 60_000);
 
-test("E18: an agent that is late only for its ledger is no no-show for a task over MCP", async () => {
+test("E18: an agent that is late only because of its ledger does not count as a no-show for a task over MCP", async () => {
   await expectInTime(startOverMcp);
 }, 60_000);

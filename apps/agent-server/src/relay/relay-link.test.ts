@@ -340,7 +340,7 @@ describe("a tool that delegates", () => {
     await Promise.all(agents.map((agent) => agent.stop()));
   });
 
-  test("H8: a ring of three agents of one capability ends when all are above the task", async () => {
+  test("H8: a ring of three agents with one capability ends when each of them has delegated the task", async () => {
     let calls = 0;
     const relayTool = createTextTool("circle", async (text, { delegate }) => {
       calls += 1;

@@ -16,7 +16,7 @@ afterAll(async () => {
   await relay.stop();
 });
 
-test("a task that uses up its time limit ends with a receipt before its claim does", async () => {
+test("a task that uses up its time limit gets its receipt before its claim ends", async () => {
   const { agentId } = agent.agent.identity;
   const submitted = await relay.operator.submitTask({
     params: { agentId },

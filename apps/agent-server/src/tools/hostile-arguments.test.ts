@@ -224,7 +224,7 @@ describe("H6: the steps of a call with large arguments", () => {
     ["5,000 numbers", { list: numbers }, 4],
     ["a text of 100 KB", { text: "x".repeat(100_000) }, 4],
   ])(
-    "H6: a call with %s lets the event loop turn as often as it is large",
+    "H6: a call with %s lets the event loop run in proportion to its size",
     async (_, args, expected) => {
       let turns = 0;
       let turnsBefore = -1;

@@ -50,7 +50,7 @@ describe("a tools module", () => {
 const definition = { name: "x", description: "", inputSchema: { type: "object" } };
 const handler = () => ({ ok: true, data: "" });
 
-describe("an entry of it", () => {
+describe("an entry of a tools module", () => {
   test.each([
     [{ definition }, "tools.0.handler: is required"],
     [{ handler }, "tools.0.definition: is required"],
@@ -67,18 +67,18 @@ describe("an entry of it", () => {
       { handler, definition: { ...definition, inputSchema: { type: "object", properties: 7 } } },
       "tools.0.definition.inputSchema",
     ],
-  ])("%j is refused, and the fault names its place", (entry, place) => {
+  ])("an entry of a tools module is refused, and the fault names its place: %j", (entry, place) => {
     const read = parseTools([entry], "module");
     expect(read).toMatchObject({ ok: false, faults: [expect.stringContaining(place)] });
   });
 
-  test("all faults of all entries are reported", () => {
+  test("all faults of all entries of a tools module are reported", () => {
     const read = parseTools([{ definition }, { handler }, null], "module");
     expect(read.ok ? 0 : read.faults.length).toBe(3);
   });
 });
 
-test("two tools of one name are refused", () => {
+test("two tools of a module with the same name are refused", () => {
   const read = parseTools(
     [
       { definition, handler },

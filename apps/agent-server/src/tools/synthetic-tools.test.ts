@@ -148,7 +148,7 @@ describe("agent_recall", () => {
 });
 
 describe("agent_query without a model", () => {
-  test("agent_query without a model answers from the caller's memories and forms none", async () => {
+  test("agent_query without a model answers from the caller's memories and stores none", async () => {
     const { ask, memory } = newTools();
     await ask("agent_remember", { content: "The capital of France is Paris" });
     expect(await ask("agent_query", { message: "What is the capital of France?" })).toEqual({

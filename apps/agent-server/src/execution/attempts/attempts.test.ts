@@ -69,7 +69,7 @@ test("A20: work that gets no receipt ends the count of its task", async () => {
   expect(attempts.listOpen()).toEqual([]);
 });
 
-test("A20: tasks beside each other in two crashes get their last attempt one after another", async () => {
+test("A20: tasks that ran at the same time in two crashes get their last attempt one after another", async () => {
   await crashIn("one", "two");
   await crashIn("one", "two");
   const attempts = await open();
@@ -122,13 +122,13 @@ test("A20: the counts of another relay, of another agent, and of a week ago do n
   expect((await open()).listOpen()).toEqual([]);
 });
 
-test("A20: a clock that jumps back ends no count", async () => {
+test("A20: a clock that jumps back does not reset a count", async () => {
   await crashIn("t");
   now -= 30 * DAY_MS;
   expect((await open()).listOpen()).toEqual(["t"]);
 });
 
-test("A20: a task begins although the disk does not keep its count", async () => {
+test("A20: a task begins even if its count cannot be stored", async () => {
   await writeFile(join(folder, "file"), "");
   const attempts = await open({ path: join(folder, "file", "attempts.json") });
   expect(await attempts.run("t", never, async (mayBegin) => mayBegin)).toBe(true);

@@ -47,9 +47,12 @@ test.each<[string, Lookup<string>, unknown]>([
   ["allowed", { status: "found", value: issuer.publicKey }, { ok: true }],
   ["refused", { status: "unknown" }, refused("delegation.key_unbound")],
   ["neither", { status: "unavailable", retryAfterSeconds: 5 }, { ok: false }],
-])("E9: a task is %s when the look-up of its issuer's key ends so", async (_, key, expected) => {
-  const check = createDelegationCheck({ identity, findKey: async () => key, now: () => NOW });
-  expect(await check(tokenBy(issuer), { requiredCapabilities: [] })).toMatchObject(
-    expected as object,
-  );
-});
+])(
+  "E9: a task is %s according to the result of the look-up of its issuer's key",
+  async (_, key, expected) => {
+    const check = createDelegationCheck({ identity, findKey: async () => key, now: () => NOW });
+    expect(await check(tokenBy(issuer), { requiredCapabilities: [] })).toMatchObject(
+      expected as object,
+    );
+  },
+);

@@ -195,18 +195,21 @@ describe("execution by a model", () => {
         tool_calls: [{ index: 0, id: "i", function: { name: "shout", arguments: '{"te' } }],
       }),
     ],
-  ])("execution by a model continues after %s without running a tool twice", async (_, failure) => {
-    let runs = 0;
-    const counted = createTextTool("shout", (text) => {
-      runs += 1;
-      return { ok: true, data: text };
-    });
-    const { receipt } = await run([failure, call("x"), failure, replyText("done")], {
-      tools: [counted],
-    });
-    expect(outcomeOf(receipt)).toEqual({ state: "completed", result: "done", used: ["shout"] });
-    expect(runs).toBe(1);
-  });
+  ])(
+    "execution by a model continues after %s without running any tool twice",
+    async (_, failure) => {
+      let runs = 0;
+      const counted = createTextTool("shout", (text) => {
+        runs += 1;
+        return { ok: true, data: text };
+      });
+      const { receipt } = await run([failure, call("x"), failure, replyText("done")], {
+        tools: [counted],
+      });
+      expect(outcomeOf(receipt)).toEqual({ state: "completed", result: "done", used: ["shout"] });
+      expect(runs).toBe(1);
+    },
+  );
 });
 
 describe("a tool call that the model got wrong is explained to it", () => {

@@ -160,7 +160,7 @@ test("calls that are cancelled and repeated at once are answered under their own
   for (let id = 30; id < 35; id += 1) expect((await post(call(id, "shout"))).status).toBe(200);
 });
 
-describe("an invalid plain call is left to the app", () => {
+describe("an invalid plain call is answered by the app", () => {
   test.each<[string, number, Record<string, string>]>([
     ["without a token", 401, { authorization: "" }],
     ["with a wrong token", 401, { authorization: "Bearer x" }],

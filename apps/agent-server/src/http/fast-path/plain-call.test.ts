@@ -35,7 +35,7 @@ describe("a plain tool call", () => {
     ["with meta data", { ...call, params: { name: "x", arguments: {}, _meta: {} } }],
     ["in a batch", [call, call]],
     ["that is only a text", "tools/call"],
-  ])("a call %s is left to the library", (_, message) => {
+  ])("a call %s is answered by the library", (_, message) => {
     expect(read(message)).toBeUndefined();
   });
 

@@ -246,16 +246,19 @@ describe("E24: a receipt that is refused without a known reason", () => {
     refusal(408, "request.timeout"),
     refusal(429, "rate.exceeded"),
     refusal(503, "server.draining"),
-  ])("E24: a receipt is kept without a question after $status $code", async (refused) => {
-    const { clock, deliver, outbox, questions } = outboxOf({
-      receipt: [refused],
-      isTooLate: () => true,
-    });
-    await deliver("t");
-    await clock.advance(DAY_MS);
-    expect(outbox.size).toBe(1);
-    expect(questions()).toBe(0);
-  });
+  ])(
+    "E24: a receipt is kept, without asking for its task, after $status $code",
+    async (refused) => {
+      const { clock, deliver, outbox, questions } = outboxOf({
+        receipt: [refused],
+        isTooLate: () => true,
+      });
+      await deliver("t");
+      await clock.advance(DAY_MS);
+      expect(outbox.size).toBe(1);
+      expect(questions()).toBe(0);
+    },
+  );
 });
 
 describe("a stopping agent", () => {
@@ -459,7 +462,7 @@ describe("a ledger", () => {
     expect(events).not.toContain("ledger.given_up");
   });
 
-  test("E16: no ledger is kept while 1,000 deliveries are under way, and their receipts are", async () => {
+  test("E16: while 1,000 deliveries are under way, their receipts are kept and no further ledgers", async () => {
     const busy = [refusal(429, "rate.exceeded", 60)];
     const { clock, events, outbox, stored } = outboxOf({ receipt: [lost], ledger: busy });
     const { receipt, ledger } = { receipt: buildTestReceipt("t"), ledger: buildTestLedger("t") };

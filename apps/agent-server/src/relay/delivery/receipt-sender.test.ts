@@ -76,13 +76,16 @@ test.each([
   ["long before its task is due", 60_000, 5_000],
   ["3 s before its task is due", 3_000, 1_500],
   ["after its task was due", -1, 5_000],
-])("E17: a ledger %s is waited for a part of the time that is left", async (_, left, timeoutMs) => {
-  const now = 1_000_000;
-  const { given, postLedger } = createLedgerSender(() => now);
-  const dueAt = left === undefined ? undefined : now + left;
-  await postLedger(buildTestLedger("t"), { dueAt, signal });
-  expect(given).toEqual([{ timeoutMs, signal }]);
-});
+])(
+  "E17: the receipt waits for a ledger %s only for a part of the remaining time",
+  async (_, left, timeoutMs) => {
+    const now = 1_000_000;
+    const { given, postLedger } = createLedgerSender(() => now);
+    const dueAt = left === undefined ? undefined : now + left;
+    await postLedger(buildTestLedger("t"), { dueAt, signal });
+    expect(given).toEqual([{ timeoutMs, signal }]);
+  },
+);
 
 describe("a receipt goes", () => {
   test("a receipt goes over a ready socket, and the relay's answer is returned", async () => {
@@ -127,7 +130,7 @@ describe("a receipt goes", () => {
     expect(overHttp).toHaveLength(1);
   });
 
-  test("a receipt is refused for a retry before the relay was joined", async () => {
+  test("a receipt is kept for a later attempt until the relay has been joined", async () => {
     const { receipts } = posting({ ready: false, joined: false });
     expect(await receipts.post(receipt, "target")).toMatchObject({ ok: false, status: 0 });
   });

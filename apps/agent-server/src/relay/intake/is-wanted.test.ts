@@ -29,7 +29,7 @@ async function submitted(): Promise<string> {
   return answer.body.task_id;
 }
 
-test("B2: a task that the relay waits for is wanted, also while the relay is unreachable", async () => {
+test("B2: a task that the relay waits for is still wanted, also while the relay is unreachable", async () => {
   const { agentId } = agent.identity;
   const taskId = await submitted();
   const { client } = agent.membership;

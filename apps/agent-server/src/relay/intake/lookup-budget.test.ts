@@ -49,7 +49,7 @@ test.each<[string, readonly LookupOrigin[], LookupOrigin, boolean]>([
     { isProven: false, address: "a" },
     true,
   ],
-])("E8: a look-up is sent or not: %s", (_, recent, next, expected) => {
+])("E8: the budget decides whether a look-up is sent: %s", (_, recent, next, expected) => {
   expect(canLookUp(recent.map(toCounted), toCounted(next))).toBe(expected);
 });
 

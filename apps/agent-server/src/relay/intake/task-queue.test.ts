@@ -25,7 +25,7 @@ function newQueue(answer: () => SendResult = () => ({ ok: true })) {
   return { clock, queue, finish, sent };
 }
 
-test("a task is claimed once, runs when granted, and then frees a slot for the ninth", async () => {
+test("a task is claimed once, runs when its claim is granted, and then frees a slot for the ninth task", async () => {
   const { clock, queue, finish, sent } = newQueue();
   for (const id of ["1", "1", "2", "3", "4", "5", "6", "7", "8", "9"]) queue.take(task(id));
   expect(sent()).toEqual(["1", "2", "3", "4", "5", "6", "7", "8"].map((id) => `["claim","${id}"]`));
@@ -62,7 +62,7 @@ test("A19: a claimed task does not run without a socket, because another device 
   expect([...finish.keys()]).toEqual(["b"]);
 });
 
-test("A18: a task that runs without a socket runs no second time for a late grant of its claim", async () => {
+test("A18: a task that runs without a socket does not run a second time when its claim is granted late", async () => {
   let isReady = true;
   const { clock, queue, finish } = newQueue(() =>
     isReady ? { ok: true } : { ok: false, code: "socket.not_ready" },
@@ -76,7 +76,7 @@ test("A18: a task that runs without a socket runs no second time for a late gran
   expect(finish.size).toBe(0);
 });
 
-test("a refused claim that was late is not granted any more", async () => {
+test("a late claim that was refused can no longer be granted", async () => {
   const { clock, queue, finish } = newQueue();
   queue.take(task("a"));
   await clock.advance(10_000);

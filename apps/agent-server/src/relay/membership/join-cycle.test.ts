@@ -31,7 +31,7 @@ function newCycle(run: () => Promise<JoinResult | undefined>) {
   return { clock, cycle, events, state };
 }
 
-test("a run without an attempt to join is repeated after the interval", async () => {
+test("a run of the join cycle without an attempt to join is repeated after the interval", async () => {
   const { clock, cycle, state } = newCycle(async () => undefined);
   await cycle.start();
   expect(clock.pending()).toEqual([60_000]);
@@ -58,7 +58,7 @@ test("the wait doubles after each failed attempt to join and is reset by a succe
   expect(clock.pending()).toEqual([499]);
 });
 
-test("a run that throws is logged and repeated after the interval", async () => {
+test("a run of the join cycle that throws is logged and repeated after the interval", async () => {
   const { clock, cycle, events } = newCycle(() => Promise.reject(new Error("x")));
   expect(await cycle.start()).toBeUndefined();
   expect(events).toEqual(["relay.cycle_failed"]);

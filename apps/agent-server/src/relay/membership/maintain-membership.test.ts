@@ -166,7 +166,7 @@ describe("a refused member", () => {
     member.stop();
   });
 
-  test("a member whose socket alone is refused, as by a proxy, keeps its membership", async () => {
+  test("a member of which only the socket is refused, as by a proxy, keeps its membership", async () => {
     const { events, member } = newMember(60_000);
     const list = (event: string) => events.filter((one) => one === event).length;
     await member.start("http://127.0.0.1:1/mcp");
@@ -193,7 +193,7 @@ describe("a refused member", () => {
     member.stop();
   });
 
-  test("a member behind such a proxy tries its socket again after each interval", async () => {
+  test("a member behind a proxy that refuses its socket tries it again after each interval", async () => {
     const { events, member } = newMember(20);
     await member.start("http://127.0.0.1:1/mcp");
     for (let round = 1; round <= 3; round += 1) {
@@ -209,7 +209,7 @@ describe("H26: the log of a member whose relay is away for long", () => {
   const repeated = async (events: readonly string[], event: string) =>
     until(() => events.filter((one) => one === event).length >= 5);
 
-  test("H26: heartbeats that fail alike are one line, and so is their end", async () => {
+  test("H26: heartbeats that fail in the same way are one line of the log, and so is their end", async () => {
     const { events, failing, lines, member } = newMember(20);
     await member.start("http://127.0.0.1:1/mcp");
     lines.length = 0;
@@ -221,7 +221,7 @@ describe("H26: the log of a member whose relay is away for long", () => {
     expect(lines).toEqual(["warn relay.heartbeat_failed", "info relay.reached_again"]);
   });
 
-  test("H26: attempts to join that fail alike are one line", async () => {
+  test("H26: attempts to join that fail in the same way are one line of the log", async () => {
     const { events, failing, lines, member } = newMember(20);
     Object.assign(failing, { path: relayPath, status: 502 });
     await member.start("http://127.0.0.1:1/mcp");
@@ -232,7 +232,7 @@ describe("H26: the log of a member whose relay is away for long", () => {
     expect(lines).toEqual(["warn relay.join_failed", "info relay.joined"]);
   });
 
-  test("H26: announcements that fail alike are one line", async () => {
+  test("H26: announcements that fail in the same way are one line of the log", async () => {
     const { events, failing, lines, member } = newMember(20);
     await member.start("http://127.0.0.1:1/mcp");
     lines.length = 0;

@@ -82,7 +82,7 @@ describe("the command rotate-key", { timeout: 30_000 }, () => {
     },
   );
 
-  test("rotate-key finishes a change that the relay has taken and the folder has not", async () => {
+  test("rotate-key finishes a change that the relay has stored and the folder has not", async () => {
     const before = await joinOnce();
     const begun = await beginKeyChange({ dataDir, passphrase: undefined }, runtime);
     if (!begun.ok) throw new Error(begun.fault);
@@ -107,7 +107,7 @@ describe("the command rotate-key", { timeout: 30_000 }, () => {
     expect(await findCurrentKey(before.agentId)).toBe(after.publicKey);
   });
 
-  test("rotate-key keeps the key when the relay refuses or is away, and goes on later", async () => {
+  test("rotate-key keeps the key when the relay refuses or is away, and continues later", async () => {
     const before = await joinOnce();
     const { agentId } = before;
     const away = await rotate({ AGENT_SYNC_URL: "http://127.0.0.1:9" });
@@ -139,7 +139,7 @@ describe("the command rotate-key", { timeout: 30_000 }, () => {
     }
   });
 
-  test("rotate-key goes on at a restored relay that knows only the key before the last", async () => {
+  test("rotate-key continues at a restored relay that knows only the key before the last", async () => {
     const { agentId } = await joinOnce();
     const restored = await startTestRelay();
     const early = await startJoinedAgent({

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test("a hash is on disk when it is recorded, one a line, in a file that only its owner reads", async () => {
+test("a recorded hash is on disk, one per line, in a file that only its owner can read", async () => {
   const log = await openLog();
   await log.record(hashOf(1));
   expect(readFileSync(path(), "utf8")).toBe(`${hashOf(1)}\n`);
@@ -34,7 +34,7 @@ test("a hash is known at once, before it is on disk", async () => {
   await recorded;
 });
 
-test("hashes that arrive together are all written, and known to the next run", async () => {
+test("hashes that arrive together are all written and are known to the next run", async () => {
   const log = await openLog();
   const numbers = Array.from({ length: 50 }, (_, n) => n);
   await Promise.all(numbers.map((n) => log.record(hashOf(n))));

@@ -124,7 +124,7 @@ const restart = async () => {
 };
 
 describe("the monitor of a relay's log", () => {
-  test("the monitor is quiet about the entries of others, at the address by which the relay was joined", async () => {
+  test("the monitor reads the log at the address by which the relay was joined, and reports no entries of others", async () => {
     expect(await takeRound()).toMatchObject([{ level: "debug", event: "monitor.quiet", size: 3 }]);
     fill(site.log, 300);
     expect(await nextRound()).toMatchObject([{ event: "monitor.quiet", size: 300 }]);
@@ -148,7 +148,7 @@ describe("the monitor of a relay's log", () => {
     expect(await takeRound()).toMatchObject([{ event: "monitor.quiet" }]);
   });
 
-  test("the monitor keeps both checkpoints of a log that tells another story, and goes on reporting it", async () => {
+  test("the monitor keeps both checkpoints of a log that contradicts itself, and continues to report it", async () => {
     await takeRound();
     site.log = fill(new ModelLog(1), 3, "another story");
     for (let round = 0; round < 2; round += 1) {
@@ -210,7 +210,7 @@ describe("the monitor of a relay's log", () => {
       () => (site.document["name"] = "a".repeat(300_000)),
       "network.unreachable",
     ],
-  ])("the monitor takes no log from %s", async (_, lie, code) => {
+  ])("the monitor accepts no log from %s", async (_, lie, code) => {
     await takeRound();
     lie();
     expect(await nextRound()).toMatchObject([

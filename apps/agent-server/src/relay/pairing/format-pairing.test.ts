@@ -25,7 +25,7 @@ test("the link names the page, and the code in its fragment alone", () => {
   expect(link.hash).toBe("#pair=ABC234");
 });
 
-describe("a browser makes keys", () => {
+describe("the addresses on which a browser creates keys", () => {
   test.each([
     ["https://relay.example", true],
     ["http://127.0.0.1:3000", true],

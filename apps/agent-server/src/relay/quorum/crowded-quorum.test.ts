@@ -100,7 +100,7 @@ test("E12: one submitter of a relay does not fill the places of its other submit
   expect(await submit(honest, "free")).toBe(true);
 });
 
-test("E12: submitters of free tasks leave those of paid tasks their places", async () => {
+test("E12: submitters of free tasks take no places from submitters of paid tasks", async () => {
   const paying = await newSubmitter();
   await relay.operator.deposit({ params: { agentId: paying.agentId }, body: { amount: 0.001 } });
   for (let index = 0; index < 3; index += 1) await fill(await newSubmitter());

@@ -460,7 +460,7 @@ describe("an approval of a quorum", () => {
     expect(next).not.toMatchObject({ approvalId: id });
   });
 
-  test("an approval is requested once, also when the relay's answer was lost", async () => {
+  test("an approval is requested only once, even if the relay's answer was lost", async () => {
     let lost = true;
     const { take, takeId } = await newAsker((url) => url.endsWith("/approvals") && lost);
     const first = await take();
@@ -472,7 +472,7 @@ describe("an approval of a quorum", () => {
     expect(first).toMatchObject({ approvalId: await takeId() });
   });
 
-  test("a used approval is refused, also when the answer about its use was lost", async () => {
+  test("a used approval is refused, even if the answer about its use was lost", async () => {
     const { take, takeId, approve } = await newAsker((url) => url.endsWith("/use"));
     const id = await takeId();
     await approve(id);
@@ -485,7 +485,7 @@ describe("an approval of a quorum", () => {
     expect(await take()).toMatchObject({ status: "pending" });
   });
 
-  test("calls that an approver denied give their places to others, and stay denied until then", async () => {
+  test("calls that an approver denied stay denied until other calls take their places", async () => {
     const { agentId, take, takeId } = await newAsker();
     const most = MAX_QUORUM_PLACES_PER_CALLER;
     const texts = Array.from({ length: most }, (_, index) => String(index));
@@ -500,7 +500,7 @@ describe("an approval of a quorum", () => {
     expect(await take(stranger, "more")).toEqual({ status: "full" });
   });
 
-  test("denied calls give their places to others also when their callers do not repeat them", async () => {
+  test("other calls take the places of denied calls even if the callers do not repeat those", async () => {
     const { agentId, take, takeId } = await newAsker();
     const ids: string[] = [];
     for (let index = 0; index < MAX_QUORUM_PLACES_PER_CALLER; index += 1)

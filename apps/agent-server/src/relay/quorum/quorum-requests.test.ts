@@ -50,7 +50,7 @@ describe("calls that a quorum was asked about", () => {
     "[".repeat(100_000),
     '{"asker":"me","calls":[["a",{}]]}',
     '{"asker":"me","calls":[["a",{"approvalId":"id","caller":"owner","expiresAt":1e999}]]}',
-  ])("%.90s is logged as unreadable and ignored", async (text) => {
+  ])("the stored text %.90s is logged as unreadable and ignored", async (text) => {
     await (await open()).add("a", call);
     await writeFile(path, text);
     const asked = await open();
@@ -67,7 +67,7 @@ describe("calls that a quorum was asked about", () => {
     expect(await asked.delete("a")).toBe(true);
   });
 
-  test("a deletion that a restart would undo says so", async () => {
+  test("a deletion of a request reports that a restart would undo it", async () => {
     const asked = await open();
     await asked.add("a", call);
     await rm(join(folder, "data"), { recursive: true });

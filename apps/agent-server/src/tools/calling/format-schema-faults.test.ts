@@ -35,18 +35,18 @@ describe("a fault of arguments names the member and its rule", () => {
     [{ version, list: ["x", 5] }, "list.1: must be string"],
     [{ version, list: ["x", "y", "z"] }, "list: must NOT have more than 2 items"],
     [[], "must be object"],
-  ])("%j", (args, fault) => {
+  ])("the fault of arguments names the member and its rule: %j", (args, fault) => {
     expect(compileSchema(schema)(args)).toEqual({ ok: false, fault });
   });
 
-  test("of many faults the first ones are named", () => {
+  test("the text about many faults names the first ones", () => {
     const many = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`x${at}`, 1]));
     const checked = compileSchema(schema)({ version, ...many });
     const fault = checked.ok ? "" : checked.fault;
     expect(fault).toMatch(/^x0: is not allowed; x1: .*; x19: is not allowed; and 8980 more$/);
   });
 
-  test("a member that no schema of a composition knows is named", () => {
+  test("a member that no schema of a composition allows is named", () => {
     const composed = { allOf: [{ properties: { a: {} } }], unevaluatedProperties: false };
     expect(compileSchema(composed)({ a: 1, b: 2 })).toEqual({
       ok: false,
