@@ -245,11 +245,11 @@ describe.each(Object.entries(cases))("%s", (_, { rule, broken, found }) => {
   const violations = (packages: readonly Package[], all = packages) =>
     packages.flatMap((pkg) => [...rule(pkg, all)]);
 
-  it("the rule holds in every package of this repository", () => {
+  it("the rule of the architecture holds in every package of this repository", () => {
     expect(violations(workspace)).toEqual([]);
   });
 
-  it("the rule finds its counter-example", () => {
+  it("the rule of the architecture finds its counter-example", () => {
     expect(violations(broken, [buildPackage("@agent/budget"), ...broken])).toEqual(found);
   });
 });

@@ -52,7 +52,7 @@ describe.each(documents)("%s", (document) => {
   });
 });
 
-it("the newest section about upgrading leads from or to the version of the packages", () => {
+it("the newest section about upgrading names the version of the packages as its start or its end", () => {
   const manifest = readFileSync(join(root, "apps/relay/package.json"), "utf8");
   const { version } = JSON.parse(manifest) as { version: string };
   const text = readFileSync(join(root, "docs/upgrading.md"), "utf8");
@@ -60,7 +60,7 @@ it("the newest section about upgrading leads from or to the version of the packa
   expect(versions).toContain(version);
 });
 
-it("every block that makes the first token of a relay keeps it on this machine", () => {
+it("every block that creates the first token of a relay keeps it on this machine", () => {
   const blocks = documents.flatMap((document) =>
     [...readFileSync(join(root, document), "utf8").matchAll(/^```sh\n(.*?)^```$/gms)]
       .map(([, block = ""]) => ({ document, block }))
@@ -79,7 +79,7 @@ describe.each(["CONTRIBUTING.md", "docs/architecture.md"])("Every place in %s", 
   }).map((path) => `/${path}`);
   const ends = new Set(files.flatMap(listEnds));
 
-  it("every named place is the end of a path of this repository", () => {
+  it("every file or folder that the table names is the end of a path of this repository", () => {
     const named = [...text.matchAll(/(?<![\w./:<>*@-])\w[\w./-]*(?:\.ts|\w\/)(?![\w./<>*{-])/g)];
     const missing = named
       .map(([path]) => path.replace(/\/$/, ""))

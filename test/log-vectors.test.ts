@@ -10,7 +10,7 @@ test.each(results)("the log vector $title has its verdict", ({ found, expected }
   expect(found).toEqual(expected);
 });
 
-test("every section of the log vectors is checked", () => {
+test("every section of the log vectors has a check", () => {
   const sections = Object.values(vectors).filter(Array.isArray) as (readonly unknown[])[];
   const cases = sections.reduce((sum, section) => sum + section.length, 0);
   expect(results.length).toBeGreaterThan(cases);

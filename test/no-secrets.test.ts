@@ -48,7 +48,7 @@ describe("secrets", () => {
     ["a Google key", `AIza${"a".repeat(35)}`],
     ["a model provider's key", `sk-ant-${"a".repeat(30)}`],
     ["a password in an address", `https://admin:${"a1b2".repeat(5)}@example.org`],
-  ])("H14: the scan finds %s", (name, text) => {
+  ])("H14: the scan for secrets finds %s", (name, text) => {
     expect(findSecrets(`before ${text} after`)).toEqual([name]);
   });
 
@@ -57,7 +57,7 @@ describe("secrets", () => {
     "-----BEGIN PUBLIC KEY-----",
     "https://example.org:8443/path@home",
     "test-master-token-0123456789",
-  ])("H14: the scan accepts %s", (text) => {
+  ])("H14: the scan for secrets accepts %s", (text) => {
     expect(findSecrets(text)).toEqual([]);
   });
 });

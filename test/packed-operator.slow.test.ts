@@ -81,7 +81,7 @@ afterEach(() => Promise.all([...running].map(stop)));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("a new operator with the packed relay", { timeout: 60_000 }, () => {
-  it("a new operator is told one line and a hint after a typing error, by both programs", async () => {
+  it("both programs answer a typing error of a new operator with one line and a hint", async () => {
     for (const [name, hint] of [
       ["agent-relay", /^agent-relay: .*--prot.*\ntry agent-relay --help\n$/],
       ["agent-server", /^--prot: is not a known flag\ntry agent-server --help\n$/],
@@ -92,7 +92,7 @@ describe("a new operator with the packed relay", { timeout: 60_000 }, () => {
   });
 
   it.runIf(existsSync("/usr/bin/node"))(
-    "a new operator is told in the first line that the Node.js is too old, by both programs",
+    "both programs tell a new operator in the first line that the Node.js is too old",
     async ({ skip }) => {
       const { stdout: version } = await runCommand("/usr/bin/node", ["--version"], { cwd: folder });
       skip(/^v(2[2-9]|[3-9]\d)/.test(version), `/usr/bin/node is ${version.trim()}`);
@@ -107,7 +107,7 @@ describe("a new operator with the packed relay", { timeout: 60_000 }, () => {
     },
   );
 
-  it("a new operator finds by --check-config a folder that is missing, and names a port that is taken", async () => {
+  it("--check-config tells a new operator that a folder is missing, and accepts a port that is taken", async () => {
     const missing = { ...settings, AGENT_DB_PATH: join(folder, "missing/relay.db") };
     const refused = await run("agent-relay", ["--check-config"], missing);
     expect(refused).toMatchObject({ exitCode: 1 });
@@ -121,7 +121,7 @@ describe("a new operator with the packed relay", { timeout: 60_000 }, () => {
     expect(named.stdout).toContain("configuration is valid");
   });
 
-  it("a new operator reads JSON on a pipe, and lines for people on a terminal", async () => {
+  it("a new operator gets JSON on a pipe, and readable lines on a terminal", async () => {
     const piped = await startRelay();
     for (const line of piped.output().trim().split("\n")) JSON.parse(line);
     await piped.stop();
@@ -160,7 +160,7 @@ describe("a new operator with the packed relay", { timeout: 60_000 }, () => {
     expect(status.stdout).toContain("state     running");
   });
 
-  it("a new operator looks at a relay with work by `agent-relay dev`, with nothing to configure", async () => {
+  it("a new operator sees a working relay with `agent-relay dev`, without any configuration", async () => {
     const dev = await start([bin("agent-relay"), "dev"], { PORT: "0" }, /AGENT_RELAY_URL=(\S+)/);
     const [, token = ""] = /AGENT_API_TOKEN=(\S+)/.exec(dev.output()) ?? [];
     const env = { AGENT_RELAY_URL: dev.found, AGENT_API_TOKEN: token };
@@ -168,7 +168,7 @@ describe("a new operator with the packed relay", { timeout: 60_000 }, () => {
     expect((JSON.parse(stdout) as { agents: unknown[] }).agents.length).toBeGreaterThan(1);
   });
 
-  it("a new operator learns the parameter that a path lacks, and what a 402 leaves to do", async () => {
+  it("a new operator learns which parameter a path lacks, and what to do after a 402", async () => {
     const relay = await startRelay();
     const missing = await ask(relay.found, "/api/v1/agents//balance");
     expect([missing.status, missing.body["message"]]).toEqual([

@@ -54,14 +54,14 @@ describe("tweetnacl without encryption", () => {
   const whole = load("whole.cjs", source);
   const cut = load("cut.cjs", dropCiphers(source));
 
-  test("the pages' tweetnacl verifies doubtful signatures like the whole one", () => {
+  test("the pages' tweetnacl gives the same verdict on doubtful signatures as the complete library", () => {
     const cases = readCases("speccheck").map(toArguments);
     const answersOf = ({ sign }: Nacl) => cases.map((each) => sign.detached.verify(...each));
     expect(answersOf(cut)).toEqual(answersOf(whole));
     expect(new Set(answersOf(cut))).toEqual(new Set([true, false]));
   });
 
-  test("the pages' tweetnacl accepts every good signature of wycheproof", () => {
+  test("the pages' tweetnacl accepts every valid signature of wycheproof", () => {
     const good = readCases("wycheproof").filter(({ strict }) => strict === "accept");
     expect(good.length).toBeGreaterThan(10);
     expect(good.filter((each) => !cut.sign.detached.verify(...toArguments(each)))).toEqual([]);
@@ -82,7 +82,7 @@ describe("tweetnacl without encryption", () => {
     expect([cut.box, cut.secretbox]).toEqual([undefined, undefined]);
   });
 
-  test("a text of tweetnacl with other parts is refused, so that it is looked at first", () => {
+  test("a changed source of tweetnacl is refused, so that a person must review it first", () => {
     const renamed = source.replace("nacl.secretbox = function(", "nacl.secretBox = function(");
     expect(() => dropCiphers(renamed)).toThrow("tweetnacl has changed");
     expect(() => dropCiphers(`${source}\nnacl.lowlevel = {`)).toThrow("tweetnacl has changed");

@@ -40,7 +40,7 @@ test.each(FORBIDDEN_IN_SCRIPTS)("no built script has %s", (_, pattern) => {
   expect(found).toEqual([]);
 });
 
-test("only the page of /verify keeps something in the storage of its origin, with leave", () => {
+test("only the page /verify stores anything under its origin, and only if the reader allows it", () => {
   const users = read("**/*.js").filter(([, text]) => text.includes("localStorage"));
   expect(users.map(([path]) => path.replace(/-[\w-]{8}\.js$/, ""))).toEqual([
     "console/assets/verify",
@@ -55,6 +55,6 @@ test.each([
   ["an address without a scheme", FORBIDDEN_IN_PAGES[3][1], `<script src="//evil.example">`, true],
   ["markup", FORBIDDEN_IN_SCRIPTS[2][1], "dangerouslySetInnerHTML:{__html:a}", true],
   ["no markup", FORBIDDEN_IN_SCRIPTS[2][1], "a.dangerouslySetInnerHTML", false],
-])("the rule finds %s: %s in %s is %s", (_, pattern, text, isFound) => {
+])("the search for forbidden text finds %s: %s in %s is %s", (_, pattern, text, isFound) => {
   expect(pattern.test(text)).toBe(isFound);
 });

@@ -90,14 +90,17 @@ describe.each(published.map((folder) => [folder.slice(root.length), folder]))("%
     expect(existsSync(join(folder, "README.md"))).toBe(true);
   });
 
-  it.skipIf(!isBuilt)("the package's types mention only packages whose types come with it", () => {
-    const mentioned = listPackagesInTypes(folder);
-    expect(mentioned.filter((name) => !hasTypesOf(name, folder))).toEqual([]);
-  });
+  it.skipIf(!isBuilt)(
+    "the types of the package mention only packages whose types are installed with it",
+    () => {
+      const mentioned = listPackagesInTypes(folder);
+      expect(mentioned.filter((name) => !hasTypesOf(name, folder))).toEqual([]);
+    },
+  );
 
   // The schemas of `wire` are described in the OpenAPI document; the apps are used as commands.
   it.skipIf(!isBuilt || folder.endsWith("/wire") || folder.includes("/apps/"))(
-    "the package's types have a sentence about each name that they export",
+    "the types of the package have a sentence about each exported name",
     () => {
       expect(listUndocumented(folder)).toEqual([]);
     },

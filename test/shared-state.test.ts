@@ -104,7 +104,7 @@ const ALLOWED: Readonly<Record<string, readonly [collections: number, reason: st
   "src/witness/log-witnesses.ts": [3, "questions to witnesses, which the leader asks"],
 };
 
-test("each collection in memory of the relay is one that every process may have for itself", () => {
+test("each collection that the relay keeps in memory is one that may differ between its processes", () => {
   const relay = readWorkspace().find(({ name }) => name === "@agent/relay");
   const found = (relay?.sources ?? [])
     .filter(({ isTest }) => !isTest)

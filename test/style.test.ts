@@ -132,16 +132,16 @@ const violations = (rule: Rule, packages: readonly Package[]) =>
   packages.flatMap((pkg) => [...rule(pkg, packages)]);
 
 describe.each(Object.entries(cases))("%s", (_, { rule, files, found }) => {
-  it("the rule holds in every file of this repository", () => {
+  it("the rule of style holds in every file of this repository", () => {
     expect(violations(rule, workspace)).toEqual([]);
   });
 
-  it("the rule finds its counter-example", () => {
+  it("the rule of style finds its counter-example", () => {
     expect(violations(rule, [buildPackage("@agent/wire", { files })])).toEqual(found);
   });
 });
 
-it("comments, texts and names of every package are read", () => {
+it("the rules of style read the comments, texts and names of every package", () => {
   const sources = workspace.flatMap((pkg) => pkg.sources);
   for (const kind of ["comments", "strings", "names"] as const) {
     const tokens = sources.flatMap((source) => source[kind]);

@@ -27,16 +27,16 @@ describe("The number of a threat", () => {
   ).filter((path) => path !== "test/threats.test.ts");
   const titles = new Set(tests.flatMap((path) => listNumbersOfTitles(read(path))));
 
-  test("the number of a threat occurs in docs/threats.md only once", () => {
+  test("the number of a threat occurs only once in docs/threats.md", () => {
     const repeated = page.filter((id, at) => page.indexOf(id) !== at);
     expect(repeated).toEqual([]);
   });
 
-  test("the number of a threat begins the title of a test if it is in docs/threats.md", () => {
+  test("the title of some test begins with each number of a threat in docs/threats.md", () => {
     expect(page.filter((id) => !titles.has(id))).toEqual([]);
   });
 
-  test("the number of a threat is in docs/threats.md if a title begins with it", () => {
+  test("each number of a threat that begins the title of a test is in docs/threats.md", () => {
     expect([...titles].filter((id) => !page.includes(id))).toEqual([]);
   });
 
