@@ -12,6 +12,6 @@ test.each([
   ],
   ['{"a":1,"a":2}', "It must be JSON in which no object repeats a member."],
   [`{"a":${"[".repeat(64)}${"]".repeat(64)}}`, "It has no canonical JSON, so no log holds it."],
-])("the page of the log says why it asks for no proof of %s", async (text, reason) => {
+])("the page of the log says why it requests no proof of %s", async (text, reason) => {
   expect(await proveArtifact(text, logKey)).toEqual({ ok: false, reason });
 });

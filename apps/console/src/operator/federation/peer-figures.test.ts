@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { getLineWidth, getUsedCredit } from "./peer-figures.ts";
 
-describe("the line to a peer", () => {
+describe("the line to a peer on the map", () => {
   test.each([
     ["is thinnest without a task", 0, 0, 1],
     ["is thinnest without a task beside a busy one", 0, 900, 1],
@@ -9,7 +9,7 @@ describe("the line to a peer", () => {
     ["is thickest to the busiest peer", 900, 900, 8],
     ["is half as much thicker at half of the traffic", 450, 900, 5],
     ["can be told from none with one task of very many", 1, 1_000_000, 2],
-  ])("%s", (_, tasks, most, width) => {
+  ])("the line to a peer on the map %s", (_, tasks, most, width) => {
     expect(getLineWidth(tasks, most)).toBeCloseTo(width, 4);
   });
 });
@@ -43,7 +43,7 @@ describe("the used part of a credit limit of 10", () => {
   test.each([
     ["unused", 0, 0],
     ["used in full by any debt", 0.000001, 1],
-  ])("a limit of 0 is %s", (_, position, used) => {
+  ])("a credit limit of 0 is %s", (_, position, used) => {
     expect(getUsedCredit({ position, reserved: 0, credit_limit: 0 })).toBe(used);
   });
 });

@@ -30,14 +30,14 @@ test.each([
     "#/freeze",
     "freeze",
   ],
-])("the list of needs has %j with its place", (change, text, href, page) => {
+])("the list of needs has %j with a link to its page", (change, text, href, page) => {
   const overview = { ...calm, ...change };
   expect(listNeeds(overview)).toMatchObject([{ text, href }]);
   expect(countNeeds(overview, page)).toBeGreaterThan(0);
   expect(countNeeds(overview, "tasks")).toBe(0);
 });
 
-test("what is wrong is listed before what waits", () => {
+test("faults are listed before matters that wait for the operator", () => {
   const needs = listNeeds({ ...calm, withdrawals_pending: 1, outbox_failed: 1 });
   expect(needs.map(({ isBad }) => isBad)).toEqual([true, false]);
 });

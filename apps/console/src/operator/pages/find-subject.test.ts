@@ -18,6 +18,6 @@ test.each([
   ],
   ["a freeze", { agent_id: null, detail: `{"reason":"a payment looks wrong"}` }, undefined],
   ["an act without members", { agent_id: null, detail: null }, undefined],
-])("the audit says whom %s is about", (_, entry, expected) => {
+])("the audit shows which agent %s is about", (_, entry, expected) => {
   expect(findSubject(entry)).toBe(expected);
 });

@@ -22,7 +22,7 @@ const withWarning = (verdict: Verdict): Verdict => ({
   checks: [...verdict.checks, { name: "hop_bound", ok: false, code: "bundle.hop_foreign" }],
 });
 
-test("evidence in which every check holds is said to hold", () => {
+test("evidence in which every check holds is described as verified", () => {
   expect(describeEvidence(bundle)).toEqual({
     tone: "good",
     sentence: "✓ Verified in this browser: all 3 checks of the evidence hold",
@@ -32,7 +32,7 @@ test("evidence in which every check holds is said to hold", () => {
 test.each([
   ["of the evidence", withWarning(bundle)],
   ["of a receipt inside it", { ...bundle, nested: [withWarning(receipt)] }],
-])("D18: valid evidence is not said to hold where a check %s does not", (_, verdict) => {
+])("D18: valid evidence with a failed check %s is not described as verified", (_, verdict) => {
   const { tone, sentence } = describeEvidence(verdict);
   expect(tone).toBe("doubt");
   expect(sentence).toMatch(/^! Signed by this relay, but this does not hold: \w/);

@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { describeBrowser, normalizeCode, takePairingCode } from "./take-pairing-code.ts";
 
 describe("the code of a pairing link", () => {
-  test("OB1: the code of a pairing link leaves the address before anything else happens", () => {
+  test("OB1: the code of a pairing link is removed from the address before anything else happens", () => {
     const addresses: string[] = [];
     const place = { hash: "#pair=abc-234", pathname: "/console/me", search: "" };
     expect(takePairingCode(place, (address) => addresses.push(address))).toBe("ABC234");
     expect(addresses).toEqual(["/console/me"]);
   });
 
-  test("a damaged code leaves the address too, and other places stay", () => {
+  test("a damaged code is removed from the address too, and other fragments remain", () => {
     const addresses: string[] = [];
     const take = (hash: string) =>
       takePairingCode({ hash, pathname: "/console/me", search: "" }, (to) => addresses.push(to));

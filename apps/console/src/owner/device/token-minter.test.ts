@@ -29,7 +29,7 @@ describe("the tokens of a browser", () => {
     expect(key.privateKey.extractable).toBe(false);
   });
 
-  test("OB3: the tokens of a browser have one scope and end after two minutes", async () => {
+  test("OB3: the tokens of a browser have one scope and expire after two minutes", async () => {
     const { mint, verify, advance } = await createWorld();
     const token = await mint("account:read", false);
     expect(await verify(token)).toMatchObject({
@@ -40,7 +40,7 @@ describe("the tokens of a browser", () => {
     expect(await verify(token)).toEqual({ ok: false, code: "auth.expired_token" });
   });
 
-  test("the tokens of a browser are used for 90 seconds, and by single-use operations once", async () => {
+  test("a token of a browser is used for 90 seconds, and only once for a single-use operation", async () => {
     const { mint, advance } = await createWorld();
     const first = await mint("task:read", false);
     advance(89_999);
@@ -53,6 +53,6 @@ describe("the tokens of a browser", () => {
   });
 });
 
-test("the fingerprint is that of the relay, in groups of four", () => {
+test("the page shows a key's fingerprint as the terminal does, in groups of four", () => {
   expect(formatFingerprint("00".repeat(32))).toBe("6668 7aad f862 bd77");
 });

@@ -45,7 +45,7 @@ async function load(lists: { known: ShownApproval[]; unknown: ShownApproval[] },
 }
 
 describe("the calls that wait for a vote", () => {
-  test("the calls of known agents are read apart from those of strangers", async () => {
+  test("the calls of known agents are read separately from those of strangers", async () => {
     const lists = { known: many("friend", 2), unknown: many("stranger", 1) };
     const { asked, ...body } = await load(lists);
     expect(body).toEqual({ ...lists, isCut: false, next: null });
@@ -65,7 +65,7 @@ describe("the calls that wait for a vote", () => {
     expect(body.isCut).toBe(true);
   });
 
-  test("H21: the calls of countless strangers leave out none of a known agent, and the owner reaches each", async () => {
+  test("H21: however many calls strangers have, the owner sees every call of a known agent and can reach each of the others", async () => {
     const known = many("friend", 1);
     const unknown = Array.from({ length: 1_000 }, (_, index) => waiting(`stranger ${index}`, 0));
     const seen: ShownApproval[] = [];

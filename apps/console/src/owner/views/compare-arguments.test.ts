@@ -15,6 +15,9 @@ test.each([
   ['{"id":9007199254740993}', "ambiguous"],
   ['{"amount":50,"amount":5,"to":"ann"}', "ambiguous"],
   [String.raw`{"to":"\ud800"}`, "different"],
-])("the arguments %s are %s", (text, verdict) => {
-  expect(compareArguments(text, argsHash)).toBe(verdict);
-});
+])(
+  "the comparison of the arguments %s with the hash of the call results in %s",
+  (text, verdict) => {
+    expect(compareArguments(text, argsHash)).toBe(verdict);
+  },
+);

@@ -23,6 +23,6 @@ test.each([
     "ann",
     { mayVote: false },
   ],
-])("an approval may be voted on by %s or not", (_, given, approver, state) => {
+])("the vote of %s on an approval is described", (_, given, approver, state) => {
   expect(describeVote(given, approver)).toMatchObject(state);
 });

@@ -13,6 +13,6 @@ test.each([
   ["a\nb", '"a\nb"'],
   [-2.5, "-2.5"],
   [null, ""],
-])("the cell %j is written so that it is no formula", (cell, written) => {
+])("the cell %j is written so that no spreadsheet reads it as a formula", (cell, written) => {
   expect(formatCsv([[cell, "x"]])).toBe(`${written},x\r\n`);
 });

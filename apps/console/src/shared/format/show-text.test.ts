@@ -14,7 +14,7 @@ test.each([
   expect(showText(text)).toBe(shown);
 });
 
-test("D17: a text shows no more marks on one letter than languages write", () => {
+test("D17: a text shows no more combining marks on one letter than languages use", () => {
   expect(showText(`e${"\u0301".repeat(6)}f`)).toBe(`e${"\u0301".repeat(4)}\\u{301}\\u{301}f`);
 });
 
@@ -27,10 +27,10 @@ test.each([
   "a\tb\nc",
   "🤖",
   "⚙️ Bot",
-])("a text that hides nothing is shown as it is: %j", (text) => {
+])("a text without hidden characters is shown unchanged: %j", (text) => {
   expect(showText(text)).toBe(text);
 });
 
-test("a text on one line has single blanks and ends where it is cut", () => {
+test("a text on one line has only single spaces, and an ellipsis where it is cut", () => {
   expect(showLine("  a\n\n b c ", 3)).toBe("a b…");
 });

@@ -8,7 +8,7 @@ test.each([
   ["Thu, 01 Jan 2026 11:50:00 GMT", -599_000],
   ["no date", 0],
   [undefined, 0],
-])("an answer of %j tells that the relay's clock is ahead by %i ms", async (date, aheadMs) => {
+])("an answer of %j shows that the relay's clock is ahead by %i ms", async (date, aheadMs) => {
   const headers = date === undefined ? {} : { date };
   const clock = createRelayClock(
     async () => new Response("", { headers }),

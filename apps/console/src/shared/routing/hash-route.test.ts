@@ -9,13 +9,13 @@ test.each([
   ["#/tasks/a%2Fb?failed=1&q=x%20y", ["tasks", "a/b"], { failed: "1", q: "x y" }],
   ["#tasks//x/", ["tasks", "x"], {}],
   ["#/a/%zz", ["a", "%zz"], {}],
-])("the place %j is read", (hash, path, query) => {
+])("the fragment %j is read as a route", (hash, path, query) => {
   const route = parseHashRoute(hash);
   expect(route.path).toEqual(path);
   expect(Object.fromEntries(route.query)).toEqual(query);
 });
 
-test("every place is written so that it is read as the same one", () => {
+test("every route is written so that it is read as the same route", () => {
   const query = { q: "a&b=c?d#e", state: undefined, failed: "" };
   const written = formatHashRoute(["tasks", "relay:a/b?c#d"], query);
   const { path, query: read } = parseHashRoute(written);

@@ -19,7 +19,7 @@ test.each([
   ["a word that is no value", '{"ä": 1,\n "b": NaN}', 2, 17],
   ["an end in the middle", '{"a": [1,', 1, 10],
   ["a comma too many", '{"a": 1,}', 1, 9],
-])("the place of %s that is no JSON is its line and its byte", (_, text, line, byte) => {
+])("the fault in %s that is not JSON is found by its line and its byte", (_, text, line, byte) => {
   const reason = "Here the text stops being JSON.";
   expect(findJsonFault(text)).toEqual({ line, byte, reason });
 });

@@ -67,8 +67,8 @@ function verify(...others: readonly string[]) {
   return verifyFile(bytes, { trust: parsed.trust, companions, now: 1_790_000_000_000 });
 }
 
-describe("a record with the proof files that were given beside it", () => {
-  test("the proof of the record counts, whatever others stand beside it", async () => {
+describe("a record with the given proof files", () => {
+  test("the proof of the record counts, whatever other proofs were given", async () => {
     const file = verify(await prove(0, secondLog), "c2sp.org/tlog-proof@v1\n", await prove(0));
     expect(file).toMatchObject({ state: "confirmed", uses: { proof: true } });
   });
@@ -90,7 +90,7 @@ describe("a record with the proof files that were given beside it", () => {
     ["of another record", () => prove(1)],
     ["of another record from another log", () => prove(1, secondLog)],
     ["that is cut", async () => (await prove(0)).slice(0, 60)],
-  ])("a proof %s leaves the record without one", async (_, build) => {
+  ])("a record with only a proof %s has no proof", async (_, build) => {
     const file = verify(await build());
     expect(file).toMatchObject({ state: "refused", verdict: { code: "log.entry_missing" } });
   });
