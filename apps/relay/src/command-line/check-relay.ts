@@ -1,6 +1,6 @@
 import { DAY_MS } from "../clock/day-ms.ts";
 import type { CommandCall, CommandResult } from "./operator-command.ts";
-import { formatDuration } from "./format-values.ts";
+import { formatCount, formatDuration } from "./format-values.ts";
 import { getUnfreezeRemedy } from "./unfreeze-remedy.ts";
 
 interface Finding {
@@ -89,7 +89,7 @@ function checkState(
       : {
           name: "jobs",
           ok: false,
-          detail: `late: ${late.map(({ job, failures }) => `${job} (${failures} failures)`).join(", ")}`,
+          detail: `late: ${late.map(({ job, failures }) => `${job} (${formatCount(failures, "failure")})`).join(", ")}`,
           remedy: "look for job.failed in the log of the relay",
         },
     checkBackup(database, now),
@@ -110,7 +110,7 @@ function checkBackup({ in_memory, last_backup_at }: Overview["database"], now: n
     return {
       name,
       ok: false,
-      detail: "the database is in memory: everything is lost at the end",
+      detail: "the database is in memory: everything is lost when the relay stops",
       remedy: "set AGENT_DB_PATH or AGENT_DATABASE_URL",
     };
   }
@@ -118,8 +118,9 @@ function checkBackup({ in_memory, last_backup_at }: Overview["database"], now: n
     return {
       name,
       ok: false,
-      detail: "no backup is known",
-      remedy: "run `agent-relay backup FILE`; backups of PostgreSQL by pg_dump are not known here",
+      detail: "no backup is recorded",
+      remedy:
+        "run `agent-relay backup FILE`; backups of PostgreSQL by pg_dump are not recorded here",
     };
   }
   const age = now - last_backup_at;

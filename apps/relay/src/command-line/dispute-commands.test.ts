@@ -34,7 +34,7 @@ const run = (name: string, args: readonly string[], options?: OperatorOptions) =
 
 test("the command line lists waiting disputes, decides one, and lists it among the closed ones", async () => {
   const { task_id } = given.task;
-  expect((await run("status", [])).out).toContain("1 disputes to decide: disputes");
+  expect((await run("status", [])).out).toContain("1 dispute to decide: disputes");
   const waiting = await run("disputes", []);
   expect(waiting.out).toContain(task_id);
   expect(waiting.out).toContain("Rows 7 to 9 are missing.");

@@ -69,7 +69,7 @@ function showInspections(body: Inspections, isAll: boolean): CommandResult {
     { title: "executor", isId: true },
     { title: "due", align: "right" },
     { title: "ends" },
-    { title: isAll ? "outcome" : "they say", isFlexible: true },
+    { title: isAll ? "outcome" : "statements", isFlexible: true },
   ] as const;
   const empty = isAll ? "no inspections" : "no dispute waits for you";
   return buildListOutput(body, { columns, rows, empty });
@@ -99,7 +99,7 @@ async function decide(
   const answer = await client.decideDispute({ params, body: { share, reason } });
   if (!answer.ok) return answer;
   const paid = formatShare(answer.body.outcome?.share ?? 0);
-  const text = `decided: ${paid} of ${formatMoney(answer.body.due)} are paid`;
+  const text = `decided: ${paid} of ${formatMoney(answer.body.due)} is paid to the executor`;
   return { ok: true, body: answer.body, blocks: [{ text, tone: "good" }] };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  formatCount,
   formatDuration,
   formatMoney,
   formatShare,
@@ -75,6 +76,14 @@ test.each([
   [1, "100 %"],
 ])("the share %j is %j", (share, text) => {
   expect(formatShare(share)).toBe(text);
+});
+
+test.each([
+  [0, "0 disputes"],
+  [1, "1 dispute"],
+  [2, "2 disputes"],
+])("a count of %i is formatted as %j", (count, text) => {
+  expect(formatCount(count, "dispute")).toBe(text);
 });
 
 test("a line of bars has a blank where a number is missing", () => {

@@ -61,6 +61,11 @@ export function formatShare(share: number): string {
   return `${Number((share * 100).toFixed(4))} %`;
 }
 
+/** Formats a count with its noun, such as "1 dispute" or "2 disputes". */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 const BARS = "▁▂▃▄▅▆▇█";
 
 /** Draws numbers as a line of bars; a missing one is a blank. */

@@ -82,7 +82,7 @@ async function listAccounts(call: CommandCall): Promise<CommandResult> {
     { title: "balance", align: "right" },
     { title: "held", align: "right" },
     { title: "to be paid out", align: "right" },
-    { title: "last move" },
+    { title: "last movement" },
   ] as const;
   return buildListOutput(answer.body, { columns, rows, empty: "no account holds money" });
 }
@@ -108,7 +108,7 @@ async function listHolds(call: CommandCall): Promise<CommandResult> {
   ]);
   const columns = [
     { title: "task", isId: true },
-    { title: "whose", isId: true },
+    { title: "payer", isId: true },
     { title: "amount", align: "right" },
     { title: "since", align: "right" },
     { title: "ends in", align: "right" },
@@ -157,7 +157,7 @@ async function showStatement(call: CommandCall): Promise<CommandResult> {
     body,
     blocks: [
       `opening balance ${formatMoney(body.opening_balance)}`,
-      { columns, rows, empty: `no movements: nothing was booked for ${agentId} in this time` },
+      { columns, rows, empty: `no money moved on the account of ${agentId} in this time` },
       `closing balance ${formatMoney(body.closing_balance)}`,
     ],
   };
@@ -184,7 +184,7 @@ async function deposit(call: CommandCall): Promise<CommandResult> {
       : `${formatMoney(amount)} for ${agentId}, paid as ${reference}`,
   ];
   if (!isKnown) {
-    const text = `no agent has the id ${agentId} yet; the agent that binds it owns this money`;
+    const text = `no agent has the id ${agentId} yet; the money will belong to the agent that binds it`;
     blocks.push({ text: `! ${text}`, tone: "bad" });
   }
   return { ok: true, body: answer.body, blocks };

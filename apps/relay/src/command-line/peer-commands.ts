@@ -141,7 +141,7 @@ async function listPayments(call: CommandCall, relayId: string): Promise<Command
     { title: "when" },
     { title: "type" },
     { title: "amount", align: "right" },
-    { title: "position then", align: "right" },
+    { title: "position", align: "right" },
     { title: "reference", isFlexible: true },
     { title: "description", isFlexible: true },
   ] as const;
@@ -162,7 +162,7 @@ async function listHistory(call: CommandCall, relayId: string): Promise<CommandR
   });
   const columns = [
     { title: "when" },
-    { title: "what" },
+    { title: "event" },
     { title: "detail", isFlexible: true },
   ] as const;
   return buildListOutput(answer.body, {
@@ -226,7 +226,7 @@ async function listOutbox(call: CommandCall): Promise<CommandResult> {
   const query = { ...readPageQuery(call), ...omitMissing({ state }) };
   const answer = await call.client.listOutbox({ query: query as object });
   if (!answer.ok && answer.code === "federation.disabled") {
-    const blocks = ["federation is off: nothing is on its way to other relays"];
+    const blocks = ["federation is off: no settlements are sent to other relays"];
     return { ok: true, body: { settlements: [], next_cursor: null }, blocks };
   }
   if (!answer.ok) return answer;
@@ -246,8 +246,8 @@ async function listOutbox(call: CommandCall): Promise<CommandResult> {
     { title: "amount", align: "right" },
     { title: "state" },
     { title: "attempts", align: "right" },
-    { title: "next" },
+    { title: "next attempt" },
     { title: "last error", isFlexible: true },
   ] as const;
-  return buildListOutput(answer.body, { columns, rows, empty: "nothing is on its way" });
+  return buildListOutput(answer.body, { columns, rows, empty: "no settlements" });
 }

@@ -18,6 +18,6 @@ export async function refuseUnknownId(
   if (account.body.transactions.length > 0) return undefined;
   return {
     ...agent,
-    message: `no agent has the id ${agentId}, and nothing was ever booked for it`,
+    message: `no agent has the id ${agentId}, and no money has ever moved on its account`,
   };
 }

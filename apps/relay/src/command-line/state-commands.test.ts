@@ -20,16 +20,16 @@ test("the status states the number of known, registered and online agents", asyn
 test("the empty outbox of a relay without federation is reported in one line", async () => {
   expect(await run("outbox")).toEqual({
     code: 0,
-    out: "federation is off: nothing is on its way to other relays\n",
+    out: "federation is off: no settlements are sent to other relays\n",
     errors: "",
   });
   expect(await run("peers")).toMatchObject({ code: 1 });
 });
 
-test("an agent is not reported as absent before the relay has looked, or after the first look found it", async () => {
+test("an agent is not reported as absent before the relay has checked, or after the first check found it", async () => {
   const { agentId } = await t.createWorker(1);
   expect((await run("online", agentId)).out).toBe(
-    "the relay has not looked yet in this time; it looks once a minute\nnot seen online\n",
+    "the relay has not checked yet in this time; it checks once a minute\nnot seen online\n",
   );
   await t.advance(3 * 60_000);
   expect((await run("online", agentId)).out).toMatch(/^online 100 %: /);

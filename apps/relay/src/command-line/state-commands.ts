@@ -1,4 +1,4 @@
-import { formatDuration, formatMoney, formatTime } from "./format-values.ts";
+import { formatCount, formatDuration, formatMoney, formatTime } from "./format-values.ts";
 import type { Block } from "./format-blocks.ts";
 import { checkRelay } from "./check-relay.ts";
 import {
@@ -131,10 +131,10 @@ function describePeers({ peers }: Overview): string {
 }
 
 function describeDatabase({ database }: Overview, now: number): string {
-  if (database.in_memory) return "in memory: everything is lost at the end";
+  if (database.in_memory) return "in memory: everything is lost when the relay stops";
   const size = database.bytes === null ? "" : `${(database.bytes / 1e6).toFixed(1)} MB, `;
   const { last_backup_at: at } = database;
-  return `${size}${at === null ? "no backup known" : `backup ${formatDuration(now - at)} ago`}`;
+  return `${size}${at === null ? "no backup recorded" : `backup ${formatDuration(now - at)} ago`}`;
 }
 
 async function listProcesses({ client, now }: CommandCall): Promise<CommandResult> {
@@ -145,7 +145,7 @@ async function listProcesses({ client, now }: CommandCall): Promise<CommandResul
     each.process_id ?? "-",
     each.alive
       ? { text: each.leads ? "leads" : "follows", tone: "good" as const }
-      : { text: "ended without notice", tone: "bad" as const },
+      : { text: "stopped unexpectedly", tone: "bad" as const },
     each.version,
     String(each.agents),
     formatDuration(now() - each.started_at),
@@ -158,7 +158,7 @@ async function listProcesses({ client, now }: CommandCall): Promise<CommandResul
     { title: "version" },
     { title: "agents", align: "right" },
     { title: "up for", align: "right" },
-    { title: "last sign of life" },
+    { title: "last seen" },
   ] as const;
   return { ok: true, body: answer.body, blocks: [{ columns, rows, empty: "no processes" }] };
 }
@@ -170,13 +170,23 @@ function listNeeds(overview: Overview): readonly Block[] {
   const late = jobs.filter(({ ok }) => !ok).map(({ job }) => job);
   const needs = [
     ...(freeze.frozen ? [`frozen: ${getUnfreezeRemedy(freeze)}`] : []),
-    ...(withdrawals_pending > 0 ? [`${withdrawals_pending} withdrawals wait: withdrawals`] : []),
-    ...(disputes_pending > 0 ? [`${disputes_pending} disputes to decide: disputes`] : []),
-    ...(outbox_failed > 0 ? [`${outbox_failed} settlements failed: outbox --state failed`] : []),
-    ...(late.length > 0 ? [`jobs are late: ${late.join(", ")}`] : []),
+    ...(withdrawals_pending > 0
+      ? [`${formatCount(withdrawals_pending, "withdrawal")} waiting: withdrawals`]
+      : []),
+    ...(disputes_pending > 0
+      ? [`${formatCount(disputes_pending, "dispute")} to decide: disputes`]
+      : []),
+    ...(outbox_failed > 0
+      ? [`${formatCount(outbox_failed, "settlement")} failed: outbox --state failed`]
+      : []),
+    ...(late.length > 0 ? [`late: job ${late.join(", job ")}`] : []),
     ...(books?.consistent === false ? ["the books do not balance: doctor"] : []),
   ];
-  const waiting = approvals_pending === 0 ? [] : [`${approvals_pending} approvals wait for votes`];
-  if (needs.length === 0) return [...waiting, { text: "nothing needs you", tone: "good" }];
+  const waiting =
+    approvals_pending === 0
+      ? []
+      : [`${formatCount(approvals_pending, "approval")} waiting for votes`];
+  if (needs.length === 0)
+    return [...waiting, { text: "nothing needs your attention", tone: "good" }];
   return [...waiting, ...needs.map((need) => ({ text: `! ${need}`, tone: "bad" as const }))];
 }

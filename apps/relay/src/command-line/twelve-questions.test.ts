@@ -110,7 +110,7 @@ describe("after a day of work each question has one command", () => {
   test.runIf(onlyOn("sqlite"))("is it healthy, and is there a backup", async () => {
     const before = await run("doctor");
     expect(before).toMatchObject({ code: 1 });
-    expect(before.out).toContain("FAULT  backup: no backup is known");
+    expect(before.out).toContain("FAULT  backup: no backup is recorded");
     const to = join(folder, "backup.db");
     const made = await commands["backup"]?.run({
       arguments: [to],
@@ -159,7 +159,7 @@ describe("after a day of work each question has one command", () => {
     expect(again).toBe(`nothing was credited: invoice 17 was credited to ${boss.agentId} before\n`);
     const { out } = await run(`deposit ${stranger} 1`, { reference: "invoice 18" });
     expect(out).toContain(
-      `! no agent has the id ${stranger} yet; the agent that binds it owns this money`,
+      `! no agent has the id ${stranger} yet; the money will belong to the agent that binds it`,
     );
   });
 
@@ -225,7 +225,7 @@ describe("after a day of work each question has one command", () => {
       await t.relay.tick();
     }
     const { out } = await run(`online ${present.agentId}`, { from: "3m" });
-    expect(out).toMatch(/^online 100 %: .* of .* that the relay looked, of the last 3 min\n/);
+    expect(out).toMatch(/^online 100 %: .* of .* that the relay checked, of the last 3 min\n/);
     expect(out.trim().split("\n")).toHaveLength(3);
     expect((await run(`online ${worker.agentId}`)).out).toContain("not seen online");
     const unknown = await run(`online ${t.createUnknownAgent().agentId}`);

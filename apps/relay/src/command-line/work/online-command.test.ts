@@ -10,14 +10,14 @@ const ago = (from: number, until: number) => ({
 });
 
 test.each([
-  ["the relay has not looked yet in this time; it looks once a minute", [], []],
-  ["online when the relay looked first", [ago(0, 0)], [ago(0, 0)]],
+  ["the relay has not checked yet in this time; it checks once a minute", [], []],
+  ["online when the relay first checked", [ago(0, 0)], [ago(0, 0)]],
   [
-    "online 100 %: 2 min of 2 min that the relay looked, of the last 10 min",
+    "online 100 %: 2 min of 2 min that the relay checked, of the last 10 min",
     [ago(2, 0)],
     [ago(2, 0)],
   ],
-  ["online 0 %: 0 ms of 2 min that the relay looked, of the last 10 min", [], [ago(2, 0)]],
-])("the share of time online is told as: %s", (text, spans, watched) => {
+  ["online 0 %: 0 ms of 2 min that the relay checked, of the last 10 min", [], [ago(2, 0)]],
+])("the share of time online is described as: %s", (text, spans, watched) => {
   expect(describeShare({ from: 0, to, spans, watched })).toBe(text);
 });

@@ -65,10 +65,10 @@ export function describeShare({
   readonly watched: readonly Span[];
 }): string {
   const looked = sumSpans(watched);
-  if (looked === 0 && spans.length > 0) return "online when the relay looked first";
-  if (looked === 0) return "the relay has not looked yet in this time; it looks once a minute";
+  if (looked === 0 && spans.length > 0) return "online when the relay first checked";
+  if (looked === 0) return "the relay has not checked yet in this time; it checks once a minute";
   const online = sumSpans(spans);
   const share = Math.round((online / looked) * 1_000) / 10;
   const seen = `online ${share} %: ${formatDuration(online)} of ${formatDuration(looked)}`;
-  return `${seen} that the relay looked, of the last ${formatDuration(to - from)}`;
+  return `${seen} that the relay checked, of the last ${formatDuration(to - from)}`;
 }

@@ -70,8 +70,8 @@ function describeReport(report: Report): readonly Block[] {
     },
     {
       columns: [
-        { title: "delivered to", isId: true },
-        { title: "by" },
+        { title: "claimed by", isId: true },
+        { title: "channel" },
         { title: "times", align: "right" },
         { title: "last" },
       ],
@@ -81,7 +81,7 @@ function describeReport(report: Report): readonly Block[] {
         String(attempts),
         formatTime(last_at),
       ]),
-      empty: "no executor has taken it yet",
+      empty: "no executor has claimed it yet",
     },
     {
       columns: [

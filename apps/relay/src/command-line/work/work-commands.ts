@@ -276,8 +276,8 @@ async function listAudit(call: CommandCall): Promise<CommandResult> {
   ]);
   const columns = [
     { title: "when" },
-    { title: "who", isFlexible: true },
-    { title: "did" },
+    { title: "actor", isFlexible: true },
+    { title: "action" },
     { title: "agent", isId: true },
     { title: "answer" },
     { title: "detail", isFlexible: true },
