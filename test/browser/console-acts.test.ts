@@ -66,7 +66,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
 
     await press(page, /^Tasks$/);
     await page.waitForSelector("h1:has-text('Tasks'):focus");
-    await press(page, /^ended badly$/);
+    await press(page, /^unsuccessful$/);
     await page.waitForSelector("tbody tr.bad");
     await press(page, /^….{8}$/);
     await page.waitForSelector(".bad-end");
@@ -75,8 +75,8 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await press(page, /^Money/);
     await page.waitForSelector("h1:has-text('Money'):focus");
     await press(page, /^Withdrawals/);
-    await page.waitForSelector("text=Paid out");
-    await press(page, /^Paid out$/);
+    await page.waitForSelector("text=Complete");
+    await press(page, /^Complete$/);
     await page.waitForSelector("dialog[open]");
     await typeInto(page, /^Reference/, "SEPA 4711");
     await typeInto(page, /^Reason/, "the weekly run");

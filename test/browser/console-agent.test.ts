@@ -67,7 +67,7 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
         STOPPED.length + 1,
         AWAY.length + STOPPED.length + 1,
       ]);
-      await page.click(".box summary:has-text('times')");
+      await page.click(".box summary:has-text('periods')");
       expect(await getOverflow(page)).toBe(0);
       expect(await findBarriers(page)).toEqual([]);
       await context.close();
@@ -99,10 +99,10 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
     const share = Number(/Online for ([\d.]+) % of the last 24 hours\./.exec(day)?.[1]);
     expect(share).toBeCloseTo((1 - away / 1_440) * 100, 0);
     expect(week).toMatch(
-      /^Online for [\d.]+ % of the time that the relay looked: 6 d 14 h of the last 7 days\.$/,
+      /^Online for [\d.]+ % of the time that the relay checked, which was 6 d 14 h of the last 7 days\.$/,
     );
-    await page.click(".box summary:has-text('times')");
-    const rows = page.locator("[aria-label='Times in which it was online'] tbody tr");
+    await page.click(".box summary:has-text('periods')");
+    const rows = page.locator("[aria-label='Periods in which it was online'] tbody tr");
     expect(await rows.count()).toBe(AWAY.length + STOPPED.length + 1);
     expect(await rows.nth(1).innerText()).toMatch(/\t8 h$/);
     await context.close();
@@ -111,8 +111,8 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
   it("the page of an agent says nothing of an agent that is new", async () => {
     const { page, context } = await open(1280, "light", stranger);
     const sentences = await page.locator(`${STRIPS} strong`).allInnerTexts();
-    expect(sentences[0]).toBe("The relay has not looked in the last 24 hours.");
-    expect(await page.locator(".box summary:has-text('times')").count()).toBe(0);
+    expect(sentences[0]).toBe("The relay has not checked in the last 24 hours.");
+    expect(await page.locator(".box summary:has-text('periods')").count()).toBe(0);
     await context.close();
   });
 

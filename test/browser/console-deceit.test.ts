@@ -69,7 +69,7 @@ describe.skipIf(executablePath === undefined)(
       unwrapBody(await imitator.client.requestWithdrawal({ params: imitator, body }));
       const { page, context } = await open("#/money/withdrawals", 390);
       expect(await page.locator("td[data-title=to]").innerText()).toBe(destination);
-      await page.click(".act:text('Paid out')");
+      await page.click(".act:text('Complete')");
       expect(await page.locator("dialog .quoted").innerText()).toBe(destination);
       expect(await readDialog(page)).toContain(imitator.agentId);
       expect(await getOverflow(page)).toBe(0);
@@ -115,7 +115,7 @@ describe.skipIf(executablePath === undefined)(
       await page.click("dialog [type=submit]");
       const answer = page.locator("dialog [role=status]");
       expect(await answer.locator(".quoted").innerText()).toBe(name);
-      expect(await answer.innerText()).toMatch(/is pending, with a limit of 1000\.00 USD/);
+      expect(await answer.innerText()).toMatch(/is pending, with a credit limit of 1000\.00 USD/);
       for (const id of [honest.agentId, peer.public_key])
         expect(await answer.innerText()).toContain(id);
       await context.close();
@@ -125,7 +125,7 @@ describe.skipIf(executablePath === undefined)(
       const reason = `no” contested: “I give up. ${"x".repeat(200)} END`;
       await work.dispute(reason);
       const { page, context } = await open("#/disputes", 390);
-      const boxes = page.locator("td[data-title='they say'] .quoted");
+      const boxes = page.locator("td[data-title='statements'] .quoted");
       expect(await boxes.allInnerTexts()).toEqual([reason, "The prompt names six rows."]);
       expect(await getOverflow(page)).toBe(0);
       await context.close();
@@ -146,7 +146,9 @@ describe.skipIf(executablePath === undefined)(
       expect(unwrapBody(await operator.getInspection({ params })).outcome).toBeNull();
       await page.fill("dialog [name=percent]", "7");
       await page.click("dialog [type=submit]");
-      await page.waitForSelector("dialog >> text=It is decided: 7 % are paid.");
+      await page.waitForSelector(
+        "dialog >> text=The dispute is decided: the executor is paid 7 %.",
+      );
       await context.close();
     });
 

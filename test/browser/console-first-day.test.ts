@@ -62,7 +62,7 @@ describe.skipIf(executablePath === undefined)(
     it("the page of an account says that no agent has its id, and whether money was booked for it", async () => {
       const { page, context } = await open(`#/accounts/${UNKNOWN_ID}`);
       expect(await readMain(page)).toContain(
-        "No agent has this id, and nothing was ever booked for it.",
+        "No agent has this id, and no money has ever moved on its account.",
       );
       await page.click("main .act:text('Deposit')");
       const payment = { amount: "10", reference: "invoice 17", reason: "paid by transfer" };
@@ -73,7 +73,7 @@ describe.skipIf(executablePath === undefined)(
       await page.click("dialog >> text=Close");
       await page.waitForSelector("main >> text=1 movement.");
       expect(await readMain(page)).toContain(
-        "No agent has this id yet. The agent that binds it owns this money.",
+        "No agent has this id yet. The money will belong to the agent that binds the id.",
       );
       await goToPlace(page, "#/audit");
       const about = page.locator("tr:has-text('invoice 17') td[data-title=about]");

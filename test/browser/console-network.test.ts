@@ -65,22 +65,22 @@ describe.skipIf(executablePath === undefined)("Several processes", { timeout: 12
       await waitForParts(page);
       const rows = await page.locator("tbody tr").allInnerTexts();
       expect(rows.filter((row) => row.includes("leads"))).toHaveLength(1);
-      expect(rows.filter((row) => row.includes("answered this"))).toEqual([
+      expect(rows.filter((row) => row.includes("answered this request"))).toEqual([
         expect.stringContaining(name),
       ]);
       await context.close();
     }
   });
 
-  it("the page shows that a process has ended without notice, and that the other one leads", async () => {
+  it("the page shows that a process has stopped unexpectedly, and that the other one leads", async () => {
     const options = { place: "#/processes" };
     const { page, context } = await openConsole(browser, urlOf(1), watch, options);
     await relays[0]?.stop("SIGKILL");
     const readRow = (name: string) => page.locator("tbody tr", { hasText: name }).innerText();
     // A process counts as dead after 10 s.
     const patient = { timeout: 40_000 };
-    await expect.poll(() => readRow("relay-1"), patient).toContain("ended without notice");
-    await expect.poll(() => readRow("relay-2"), patient).toContain("leads, answered this");
+    await expect.poll(() => readRow("relay-1"), patient).toContain("stopped unexpectedly");
+    await expect.poll(() => readRow("relay-2"), patient).toContain("leads, answered this request");
     await context.close();
   });
 });
@@ -148,7 +148,7 @@ describe.skipIf(executablePath === undefined)("Federated relays", { timeout: 180
 
   it.each([
     ["south", "closed: 0 of the latest 1 forwarded task failed"],
-    ["north", "no task was forwarded lately"],
+    ["north", "no task was forwarded recently"],
   ])("the circuit breaker of the relay in the %s is shown", async (name, expected) => {
     const options = { place: "#/federation" };
     const { page, context } = await openConsole(browser, network.middle.baseUrl, watch, options);

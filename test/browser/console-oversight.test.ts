@@ -72,7 +72,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await page.fill("dialog [name=percent]", "75");
     await page.fill("dialog [name=reason]", "Most of it is there.");
     await page.click("dialog [type=submit]");
-    await page.waitForSelector("dialog >> text=75 % are paid");
+    await page.waitForSelector("dialog >> text=the executor is paid 75 %");
     await page.click("dialog >> text=Close");
     await page.waitForSelector("text=No dispute waits for you.");
     await page.click("main >> text=closed");
@@ -103,12 +103,12 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     const agent = await joinRelay(relay.baseUrl, { name: "gone", endpoint: closed.baseUrl });
     const place = `#/agents/${agent.agentId}`;
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, { place });
-    expect(await page.locator("text=A call found no agent").count()).toBe(0);
+    expect(await page.locator("text=the relay found no agent").count()).toBe(0);
     const body = { prompt: "are you there?", max_budget: 0 };
     expect(await world.editor.client.submitTask({ params: agent, body })).toMatchObject({
       ok: true,
     });
-    await page.waitForSelector("text=A call found no agent at its endpoint");
+    await page.waitForSelector("text=the relay found no agent at this endpoint");
     await context.close();
   });
 

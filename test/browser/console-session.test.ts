@@ -61,7 +61,7 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
     const bearer = await readBearer(page);
     expect((await askWith(bearer)).status).toBe(200);
     await page.click(".session summary");
-    await page.click("text=Log out");
+    await page.click("text=Sign out");
     await page.waitForSelector("[data-page=sign-in]");
     expect((await askWith(bearer)).status).toBe(401);
     await context.close();
@@ -86,11 +86,11 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     await page.route("**/console/session", (route) => route.abort());
     await page.click(".session summary");
-    await page.click("text=Log out");
-    await page.waitForSelector("text=You are not logged out");
+    await page.click("text=Sign out");
+    await page.waitForSelector("text=You are still signed in");
     expect(await page.locator("[data-page=sign-in]").count()).toBe(0);
     await page.unroute("**/console/session");
-    await page.click("text=Log out");
+    await page.click("text=Sign out");
     await page.waitForSelector("[data-page=sign-in]");
     await page.reload();
     await page.waitForSelector("[data-page=sign-in]");

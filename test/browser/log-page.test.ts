@@ -128,7 +128,7 @@ describe.skipIf(executablePath === undefined)("The page /log", { timeout: 120_00
     [
       "**/log/v1/tile/entries/**",
       (body: string) => `${body.slice(0, 60)}\u0000\u0001${body.slice(62)}`,
-      "are not those that its head signs",
+      "do not match its signed head",
     ],
   ])("the page /log shows nothing of a log whose %s was changed", async (path, change, reason) => {
     const { page, context } = await openPage({ [path]: changeByte(change) });

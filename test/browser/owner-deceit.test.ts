@@ -123,7 +123,7 @@ describe.skipIf(executablePath === undefined)(
       await page.waitForSelector("nav[aria-label='Pages of calls of unknown agents']");
       await open("work");
       expect(await page.locator("tbody tr").count()).toBeGreaterThan(2);
-      await page.waitForSelector("text=More jobs are open than are listed here.");
+      await page.waitForSelector("text=More tasks are open than are listed here.");
     });
   },
 );

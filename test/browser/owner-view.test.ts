@@ -158,8 +158,8 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await expect.poll(readTiles).toContain("102.85 USD");
     expect(await readTiles()).toMatch(/Earned today\s+2\.85 USD/);
     expect(await readTiles()).toContain("1 failed");
-    expect(await page.locator(".needs").innerText()).toContain("1 job has failed today");
-    const failed = page.locator("table", { hasText: "How" });
+    expect(await page.locator(".needs").innerText()).toContain("1 task has failed today");
+    const failed = page.locator("table", { hasText: "Why" });
     expect(await failed.innerText()).toContain("no ink left in the printer");
     await open("work");
     expect(await page.locator("main").innerText()).toContain("please wait for me");
@@ -185,7 +185,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await open("approvals");
     expect(await page.locator(".approval").innerText()).toContain("deploy");
     expect(await page.locator("nav .count").innerText()).toContain("1");
-    await page.click("text=Compare with the arguments");
+    await page.click("text=Compare the hash with the arguments");
     await page.fill(".approval textarea", canonicalize({ text: "other" }));
     expect(await page.locator("[data-verdict]").getAttribute("data-verdict")).toBe("different");
     await page.fill(".approval textarea", canonicalize({ text: "site" }));
@@ -212,11 +212,11 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
   it("the page /console/me lists account, rank, credentials and devices of the agent", async () => {
     await open("account");
     const account = await page.locator("main").innerText();
-    expect(account).toContain("earned by a job");
+    expect(account).toContain("earned by a task");
     expect(account).toContain("agent-server pair --allow-withdrawals");
     const [saved] = await Promise.all([
       page.waitForEvent("download"),
-      page.click("text=Save all as CSV"),
+      page.click("text=Save the statement as CSV"),
     ]);
     expect(saved.suggestedFilename()).toMatch(/^statement-.{8}\.csv$/);
     await open("visibility");
@@ -250,15 +250,15 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await open("");
     const gap = await page.evaluate<number>(`(() => {
       const heading = [...document.querySelectorAll("h2")].find(
-        ({ textContent }) => textContent === "Work in hand",
+        ({ textContent }) => textContent === "Open tasks",
       );
       const { bottom } = heading.previousElementSibling.getBoundingClientRect();
       return heading.getBoundingClientRect().top - bottom;
     })()`);
     expect(gap).toBeGreaterThanOrEqual(24);
-    await page.focus("nav >> text=Work in hand");
+    await page.focus("nav >> text=Open tasks");
     await page.keyboard.press("Enter");
-    await page.waitForSelector("h1:has-text('Work in hand'):focus");
+    await page.waitForSelector("h1:has-text('Open tasks'):focus");
     const outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
     expect(outline).toBe("none");
   });
@@ -330,7 +330,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     );
     expect(await command.waitForOutput(/its key: {2}([\da-f ]+)\n/)).toEqual([stolen]);
     await answer(command, "n");
-    await thief.page.waitForSelector("text=The owner said no");
+    await thief.page.waitForSelector("text=The pairing was denied");
     await thief.page.goto(`${world.relay.baseUrl}/console/me`);
     await thief.page.waitForSelector("main[data-page=pairing]");
     await thief.context.close();

@@ -345,7 +345,9 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     const { page, context } = await openPage();
     await page.fill("#keys", warned?.["key"] ?? "");
     await give(page, [warned?.["receipt"] ?? ""]);
-    expect(await page.locator("article[data-warned]").innerText()).toContain("not all of it holds");
+    expect(await page.locator("article[data-warned]").innerText()).toContain(
+      "not every check holds",
+    );
     await context.close();
   });
 
@@ -422,7 +424,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     expect(await page.evaluate("localStorage.length")).toBe(0);
     await page.click("text=Keys kept in this browser");
     await page.fill(".kept input", "the operator's letter");
-    await page.click("text=Keep it in this browser");
+    await page.click("text=Keep the key in this browser");
     await page.reload();
     await page.waitForSelector("main[data-ready]");
     expect(await page.inputValue("#keys")).toBe("");

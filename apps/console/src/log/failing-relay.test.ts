@@ -58,22 +58,22 @@ test.each([
   expect(await readLog()).toEqual({ ok: false, reason: "The log could not be read." });
 });
 
-test("the page of the log shows a log without a head, and names missing entries", async () => {
+test("the page of the log shows a log without a head, and reports missing entries", async () => {
   failing = ["/log/v1/", 404];
   expect(await readLog()).toMatchObject({ ok: true, log: { latest: null, entries: [] } });
   failing = ["/log/v1/tile/", 404];
-  const reason = "The log has not the entries that its head demands.";
+  const reason = "The log lacks entries that its head covers.";
   expect(await readLog()).toEqual({ ok: false, reason });
 });
 
 test.each([
-  [500, "The relay could not be asked."],
-  [503, "The relay could not be asked."],
+  [500, "The relay does not answer."],
+  [503, "The relay does not answer."],
   [429, "Too many requests. Try again in a minute."],
   [409, "No head covers it yet. Try again in a second."],
   [404, "It is not in this log."],
 ])(
-  "TL18 the page of the log says of a proof that is answered with %d: %s",
+  "TL18 the page of the log shows for a request for a proof that is answered with %d: %s",
   async (status, reason) => {
     failing = ["/log/v1/proof", status];
     expect(await proveArtifact("0".repeat(64), logKey)).toEqual({ ok: false, reason });

@@ -9,7 +9,7 @@ export function LogPage({ result }: { result: ReadLogResult }) {
       <header class="top">
         <h1>Transparency log</h1>
         <p>
-          The append-only list of the hashes of what this relay signed. Your browser checks it by
+          The append-only list of the hashes of what this relay signed. Your browser checks it with
           the key that the relay states.
         </p>
       </header>
@@ -35,8 +35,9 @@ function Log({ log }: { log: ShownLog }) {
         </dd>
       </dl>
       <p class="hint">
-        Names of witnesses are shown as the relay sends them. To check their signatures, give{" "}
-        <code>agent-verify</code> the keys that you have from them.
+        This page does not check the signatures of witnesses; it shows the names that the relay
+        sends. To check them, give <code>agent-verify</code> the keys that you got from the
+        witnesses.
       </p>
       <ProveBox logKey={logKey} />
       <h2>Newest entries</h2>
@@ -48,10 +49,10 @@ function Log({ log }: { log: ShownLog }) {
 function Head({ head: { size, root, witnesses } }: { head: ShownHead }) {
   return (
     <>
-      {size} entries, root <code>{root}</code>,{" "}
+      {size} {size === 1 ? "entry" : "entries"}, root <code>{root}</code>,{" "}
       {witnesses.length === 0
         ? "cosigned by no witness"
-        : `with the lines of ${witnesses.length} witnesses: ${witnesses.join(", ")}`}
+        : `cosigned, according to the relay, by ${witnesses.join(", ")}`}
     </>
   );
 }

@@ -48,11 +48,11 @@ export async function proveArtifact(
       if (status === 409) return refuse("No head covers it yet. Try again in a second.");
       if (status === 429) return refuse("Too many requests. Try again in a minute.");
       if (bytes !== undefined) return verifyProof(bytes, hash, logKey);
-      if (status !== 404) return refuse("The relay could not be asked.");
+      if (status !== 404) return refuse("The relay does not answer.");
     }
     return refuse("It is not in this log.");
   } catch {
-    return refuse("The relay could not be asked.");
+    return refuse("The relay does not answer.");
   }
 }
 

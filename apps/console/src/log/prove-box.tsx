@@ -41,7 +41,7 @@ function Answer({ result }: { result: ProveArtifactResult }) {
   return (
     <p class="proven">
       <strong>In the log</strong> at index {index}, as {formatKind(entry)} of {formatTime(entry)},
-      under a head of {size} entries.
+      under a head of {size} {size === 1 ? "entry" : "entries"}.
     </p>
   );
 }

@@ -119,7 +119,7 @@ async function readBundle(tile: number, { size, root }: TreeHead): Promise<reado
   const width = Math.min(TILE_WIDTH, size - tile * TILE_WIDTH);
   const bytes = await read(`log/v1/${formatTilePath("entries", tile, width)}`);
   const bundle = parseEntryBundle(bytes ?? new Uint8Array(), width);
-  if (!bundle.ok) throw new LogFault("The log has not the entries that its head demands.");
+  if (!bundle.ok) throw new LogFault("The log lacks entries that its head covers.");
   const hashes = concatBytes(...bundle.entries.map(hashLeaf));
   const readTile: ReadTile = (level, index, count) =>
     level === 0 && index === tile ? hashes : fetchTile(level, index, count);
@@ -127,7 +127,7 @@ async function readBundle(tile: number, { size, root }: TreeHead): Promise<reado
   const proof = await proveInclusion(index, size, readTile);
   const leaf = hashes.slice(0, HASH_BYTES);
   if (!verifyInclusion({ index, size, leaf, proof, root }).ok) {
-    throw new LogFault("The entries of the log are not those that its head signs.");
+    throw new LogFault("The entries of the log do not match its signed head.");
   }
   return bundle.entries;
 }

@@ -187,18 +187,18 @@ function SessionMenu({ session }: { session: OperatorSession }) {
       <div class="menu">
         <p>
           {mayAct
-            ? `This session may act for ${minutes} more min. Then it only reads.`
-            : "This session only reads. Give the token to act for 10 minutes:"}
+            ? `This session can make changes for ${minutes} more min. Then it is read-only.`
+            : "This session is read-only. Enter the relay's token to make changes for 10 minutes:"}
         </p>
-        {!mayAct && <TokenForm session={session} verb="Act" />}
+        {!mayAct && <TokenForm session={session} verb="Allow changes" />}
         <a href={formatHashRoute(["sessions"])}>All sessions</a>
         <button type="button" onClick={() => void session.closeSession().then(setRefusal)}>
-          Log out
+          Sign out
         </button>
         {refusal !== undefined && (
           <>
             <RefusalText refusal={refusal} />
-            <p>You are not logged out: this browser still has its session. Try again.</p>
+            <p>You are still signed in: this session could not be ended. Try again.</p>
           </>
         )}
       </div>

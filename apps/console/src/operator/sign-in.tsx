@@ -17,12 +17,12 @@ export function SignIn({
     <main class="sign-in" data-page="sign-in">
       <h1 tabIndex={-1}>Operator's console</h1>
       <p>
-        Run <code>agent-relay console</code> and open the link that it prints: it works once, for
-        five minutes. Or give the relay's token:
+        Run <code>agent-relay console</code> and open the link that it prints: it works once, within
+        five minutes. Or enter the relay's token:
       </p>
       <TokenForm session={session} refusal={first} verb="Sign in" />
       <p class="hint">
-        The token is sent once to this relay and not kept. No secret is stored in this browser.{" "}
+        The token is sent to this relay once and is not kept. No secret is stored in this browser.{" "}
         <a href="./verify">Verify a file</a> and <a href="./log">the log</a> need no token.
       </p>
     </main>

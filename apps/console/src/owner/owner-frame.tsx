@@ -33,7 +33,7 @@ export interface ServingRelay {
 
 const PAGES: readonly (readonly [path: string, title: string, page: FunctionComponent])[] = [
   ["", "Today", TodayPage],
-  ["work", "Work in hand", WorkPage],
+  ["work", "Open tasks", WorkPage],
   ["account", "Account", AccountPage],
   ["visibility", "How others see me", VisibilityPage],
   ["credentials", "Credentials", CredentialsPage],
@@ -129,7 +129,7 @@ function OwnerMenu({ path }: { path: string }) {
 function NotFoundPage() {
   return (
     <p>
-      There is no such page. <a href="#/">Back to today</a>
+      There is no such page. <a href="#/">Go to today's page</a>
     </p>
   );
 }

@@ -86,7 +86,7 @@ function EndedPage() {
     <main class="sign-in" data-page="ended">
       <h1>This browser is no longer a device of the agent</h1>
       <p role="status">
-        The device was ended, so this page can read nothing more and vote on nothing.
+        The device was ended, so this page can no longer read anything or vote.
         {isKeyDeleted && " Its key has been deleted from this browser."}
       </p>
       <p>

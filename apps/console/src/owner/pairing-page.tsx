@@ -70,7 +70,8 @@ export function PairingPage({ claimed, code, onPaired }: PairingProps) {
           {step.name === "refused" && <RefusalText refusal={step.refusal} />}
           {step.name === "denied" && (
             <p class="refusal" role="alert">
-              The owner said no at the terminal. This browser got nothing, and its key is deleted.
+              The pairing was denied at the terminal. This browser got no access, and its key is
+              deleted.
             </p>
           )}
           <PairingForm code={step.name === "asking" ? code : undefined} onSubmit={begin} />
@@ -78,12 +79,14 @@ export function PairingPage({ claimed, code, onPaired }: PairingProps) {
       )}
       {step.name === "no_key" && <NoKeyText />}
       {step.name === "no_storage" && <NoStorageText />}
-      {step.name === "claiming" && <p role="status">Offering the key of this browser …</p>}
+      {step.name === "claiming" && (
+        <p role="status">Sending the public key of this browser to the relay …</p>
+      )}
       {step.name === "comparing" && <CompareText claimed={step.claimed} />}
       {delay !== undefined && (
         <>
           <RefusalText refusal={delay} />
-          <p class="hint">This page goes on asking every few seconds.</p>
+          <p class="hint">This page tries again every few seconds.</p>
         </>
       )}
     </main>
@@ -101,8 +104,9 @@ function PairingForm({
   const submit = (form: FormData) => {
     const given = normalizeCode(readField(form, "code"));
     const name = readField(form, "name");
-    if (given === undefined) setFault("A code is 6 letters and digits, as the terminal shows it.");
-    else if (name === "") setFault("The name must not be empty: you will see it at the terminal.");
+    if (given === undefined)
+      setFault("The code must be the 6 letters and digits that the terminal shows.");
+    else if (name === "") setFault("The name must not be empty, because the terminal shows it.");
     else void onSubmit({ code: given, name });
   };
   return (
@@ -114,8 +118,8 @@ function PairingForm({
       }}
     >
       <p>
-        This browser makes a key that cannot leave it, and the relay takes the key once you have
-        said yes where your agent runs. Nothing is typed in twice and no password exists.
+        This browser creates a key that cannot leave it. The relay accepts the key once you have
+        confirmed it at the terminal where your agent runs. There is no password.
       </p>
       <label>
         Code, from <code>agent-server pair</code>
@@ -158,9 +162,9 @@ function CompareText({ claimed }: { claimed: ClaimedDevice }) {
       </p>
       <p>
         Compare it with the one at the terminal. If they are the same, answer <kbd>y</kbd> there; if
-        not, answer <kbd>n</kbd>: then it is another browser that was faster.
+        not, answer <kbd>n</kbd>, because then another browser has used the code.
       </p>
-      <p class="hint">Waiting for the answer. The code ends 5 minutes after it was made.</p>
+      <p class="hint">Waiting for the answer. The code expires 5 minutes after it was created.</p>
     </section>
   );
 }
@@ -171,10 +175,10 @@ function NoKeyText() {
     <section role="alert" data-code="browser.no_key">
       <p>
         {globalThis.isSecureContext
-          ? "This browser cannot make Ed25519 keys that stay inside it (WebCrypto). Use a newer one: Chrome 137, Firefox 129 or Safari 17, or later."
-          : "A browser makes keys only over https, or on the machine of the relay itself. Open this page at an https address of the relay."}
+          ? "This browser cannot create Ed25519 keys that stay inside it (WebCrypto). Use Chrome 137, Firefox 129, Safari 17, or a later version."
+          : "A browser creates keys only over https, or on the machine of the relay itself. Open this page at an https address of the relay."}
       </p>
-      <p>There is no weaker way in: no password and no token that could be copied.</p>
+      <p>There is no other way to sign in, because a password or a token could be copied.</p>
     </section>
   );
 }
@@ -184,8 +188,8 @@ export function NoStorageText() {
   return (
     <section role="alert" data-code="browser.no_storage">
       <p>
-        This browser stores nothing for this page, so that it cannot keep a key. A private window or
-        a setting for cookies and site data may be the reason.
+        This browser does not let this page store data, so it cannot keep a key. The reason may be a
+        private window or a setting for cookies and site data.
       </p>
       <p>Allow this site to store data, or use another window, and load the page again.</p>
     </section>

@@ -27,8 +27,8 @@ export function KeyField({ text, onText, fault }: KeyFieldProps) {
       />
       {fault !== undefined && <p role="alert">{fault}</p>}
       <p id="keys-help" class="hint noprint">
-        Of the agent for a receipt, of the relay for evidence. Take it from another source than the
-        file, such as the operator of the relay. Separate several keys with spaces.
+        The agent's key for a receipt, the relay's key for evidence. Get it from a source other than
+        the file, such as the operator of the relay. Separate several keys with spaces.
       </p>
       <KeptKeys text={text} onText={onText} canKeep={fault === undefined} />
     </section>
@@ -78,7 +78,7 @@ function KeptKeys({ text, onText, canKeep }: KeptKeysProps) {
         ))}
       </ul>
       <label>
-        Where you have the key above from{" "}
+        Where you got the key above{" "}
         <input
           type="text"
           value={source}
@@ -91,7 +91,7 @@ function KeptKeys({ text, onText, canKeep }: KeptKeysProps) {
         disabled={!canKeep || text.trim() === "" || source.trim() === ""}
         onClick={keep}
       >
-        Keep it in this browser
+        Keep the key in this browser
       </button>
     </details>
   );

@@ -21,8 +21,9 @@ export function LogFields({ texts, onTexts, parsed }: LogFieldsProps) {
     >
       <summary>Log and witnesses{count.length === 0 && " (none named)"}</summary>
       <p id="log-help" class="hint noprint">
-        With the key of a log, a file must be in it. Witnesses saw the log only grow, so it cannot
-        show others another history. Take the keys from another source than the file.
+        If you name the key of a log, a file must be in that log. Witnesses confirm that the log
+        only grew, so that it cannot show others a different history. Get the keys from a source
+        other than the file.
       </p>
       {LOG_FIELDS.map(({ name, label, placeholder }) => (
         <label key={name}>
@@ -52,5 +53,5 @@ const LOG_FIELDS = [
     label: "Keys of witnesses, separated by spaces",
     placeholder: "witness.example/w+1a2b3c4d+B…",
   },
-  { name: "quorum", label: "How many of them must have signed", placeholder: "1" },
+  { name: "quorum", label: "Number of witnesses that must have signed", placeholder: "1" },
 ] as const;

@@ -19,12 +19,12 @@ export function LogPlaceText({ fileVerdict, trustedWitnesses }: LogPlaceTextProp
           <dt>In the log</dt>
           <dd>
             <code>{showLine(logPlace.origin, 220)}</code>,{" "}
-            {logPlace.isNamed ? "whose key you named" : "by the key that only the relay states"}
+            {logPlace.isNamed ? "whose key you named" : "by a key that only the relay states"}
           </dd>
           <dd>
             {logPlace.indexes.length === 1 ? "entry" : "entries"} {logPlace.indexes.join(", ")} of{" "}
             {logPlace.size}
-            {uses.proof && ", by the proof file given with it"}
+            {uses.proof && ", proven by the proof file given with it"}
           </dd>
           <dd>
             head <code data-head>{bytesToHex(logPlace.root)}</code>
@@ -37,8 +37,8 @@ export function LogPlaceText({ fileVerdict, trustedWitnesses }: LogPlaceTextProp
         <>
           <dt>The relay's key</dt>
           <dd>
-            It was signed by another key of the chain of the key that you named, as the file with
-            its steps shows.
+            It was signed by an earlier or later key of the relay whose key you named, as the given
+            key succession proves.
           </dd>
         </>
       )}
@@ -47,7 +47,7 @@ export function LogPlaceText({ fileVerdict, trustedWitnesses }: LogPlaceTextProp
 }
 
 function describeWitnesses(names: readonly string[], trusted: number): string {
-  if (trusted === 0) return "none named: the relay may show others another log";
+  if (trusted === 0) return "none named: the relay may show others a different log";
   const shown = names.map((name) => showLine(name, 220)).join(", ");
   return `${names.length} of the ${trusted} that you named${shown === "" ? "" : `: ${shown}`}`;
 }

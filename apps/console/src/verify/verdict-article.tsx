@@ -72,10 +72,10 @@ interface StampText {
 const stamps: Readonly<Record<FileState, StampText>> = {
   confirmed: {
     icon: "✓",
-    word: "It holds",
+    word: "Valid",
     sentence: (fileVerdict) => (
       <>
-        It was signed by the key that you named, and everything that was checked in it holds.
+        It was signed by the key that you named, and every check of it holds.
         {describeLog(fileVerdict)}
       </>
     ),
@@ -85,8 +85,8 @@ const stamps: Readonly<Record<FileState, StampText>> = {
     word: "Not confirmed: no key was named",
     sentence: () => (
       <>
-        The signatures fit together, but any person can make such a file in a minute, with keys of
-        their own. <a href="#keys">Name the key that you trust</a> to know who made this one.
+        The signatures fit together, but any person can create such a file with new keys. To know
+        who signed this one, <a href="#keys">name the key that you trust</a>.
       </>
     ),
   },
@@ -112,12 +112,12 @@ function isWarned({ state, verdict }: FileVerdict): boolean {
 
 const WARNED: StampText = {
   icon: "!",
-  word: "Signed by the key that you named, but not all of it holds",
+  word: "Signed by the key that you named, but not every check holds",
   sentence: ({ verdict }) => {
     const failed = PROOF_LEVELS.filter(({ name }) =>
       verdict.checks.some((check) => check.name === name && !check.ok),
     );
-    return <>It does not hold: {failed.map(({ title }) => title).join(", ")}. See below.</>;
+    return <>These checks fail: {failed.map(({ title }) => title).join(", ")}. See below.</>;
   },
 };
 
@@ -143,7 +143,7 @@ function describeRefused({ verdict, membersHold }: FileVerdict) {
   return (
     <>
       <b>{reason}</b> {remedy}
-      {membersHold && " What it states is still what was signed."}
+      {membersHold && " Its content is still what was signed."}
       <small>
         {level !== undefined && <>Level {getLevelNumber(level)}, </>}
         code <code>{verdict.code}</code>

@@ -62,8 +62,8 @@ export function AgentDevices({ agentId }: { agentId: string }) {
         {({ keys }) => (
           <p>
             {keys.length === 1
-              ? "It has had one key only."
-              : `It has had ${keys.length} keys, each signed over to the next.`}{" "}
+              ? "It has had only one key."
+              : `It has had ${keys.length} keys; each one signed its successor.`}{" "}
             {keys.map(({ public_key, valid_from }) => (
               <span key={public_key}>
                 <ShortId id={public_key} /> since <TimeText at={valid_from} />{" "}
@@ -98,8 +98,8 @@ function RevokeDevice({ device, onDone }: { device: Device; onDone: () => void }
         title: "Revoke a device",
         consequence: (
           <>
-            Agent <IdCode id={agentId} /> can never act by this device again, whose tokens and
-            sockets end now: {name}.
+            Agent <IdCode id={agentId} /> can never again use the device {name}. Its tokens and
+            sockets are ended at once.
           </>
         ),
         typedWord: "revoke",

@@ -94,8 +94,8 @@ function AgentFacts({ summary }: { summary: ListedAgent }) {
       </p>
       {unreachable_at !== null && (
         <p class="bad">
-          A call found no agent at its endpoint at <TimeText at={unreachable_at} />. It is called
-          again after its next sign of life.
+          At <TimeText at={unreachable_at} /> the relay found no agent at this endpoint. It calls
+          the endpoint again once the agent has been seen again.
         </p>
       )}
       <FactList
@@ -125,9 +125,9 @@ function AgentFacts({ summary }: { summary: ListedAgent }) {
             </a>,
           ],
           [
-            "submitted",
+            "tasks submitted",
             <a key="s" href={formatHashRoute(["tasks"], { submitter: agent_id })}>
-              its tasks
+              Show them{" "}
             </a>,
           ],
         ]}
@@ -156,7 +156,7 @@ function AgentRegistration({ agentId }: { agentId: string }) {
                   ),
                 ],
                 ["freshness", freshness],
-                ["level for strangers", trust_level.replace("_", " ")],
+                ["trust level for first-time delegators", trust_level.replace("_", " ")],
                 ...(inspections === undefined
                   ? []
                   : [
@@ -176,7 +176,7 @@ function AgentRegistration({ agentId }: { agentId: string }) {
               caption="Prices"
               rows={pricing}
               rowKey={({ capability }) => capability}
-              empty="It states no price, so its tasks are free."
+              empty="It lists no price, so its tasks are free."
               columns={[
                 {
                   title: "capability",

@@ -21,7 +21,7 @@ const trustColumns: readonly TableColumn<TrustRecord>[] = [
   { title: "level", cell: ({ trust_level }) => trust_level.replace("_", " ") },
   { title: "done", isNumber: true, cell: ({ successful_tasks }) => successful_tasks },
   { title: "failed", isNumber: true, cell: ({ failed_tasks }) => failed_tasks },
-  { title: "last", cell: ({ last_seen_at }) => <TimeText at={last_seen_at} /> },
+  { title: "last seen", cell: ({ last_seen_at }) => <TimeText at={last_seen_at} /> },
 ];
 
 /** The agents that it delegated to, and its trust in them. */
@@ -115,14 +115,14 @@ export function AgentAudit({ agentId }: OfAgent) {
     <section class="box">
       <h2>Audit</h2>
       <PageTable
-        caption="Audit of the agent"
+        caption="Audit of this agent"
         loadPage={loadPage}
         rowKey={({ sequence }) => sequence}
-        empty="No change is recorded."
+        empty="No action is recorded."
         columns={[
           { title: "when", cell: ({ at }) => <TimeText at={at} /> },
           {
-            title: "by",
+            title: "actor",
             cell: ({ actor }) =>
               /^(operator|session|anonymous)/.test(actor) ? actor : <AgentLink id={actor} />,
           },

@@ -29,7 +29,7 @@ const columns: readonly TableColumn<Listed>[] = [
     cell: ({ capabilities }) =>
       capabilities.length === 0 ? "–" : <ForeignLine text={capabilities.join(", ")} max={60} />,
   },
-  { title: "open", isNumber: true, cell: ({ open_tasks }) => open_tasks },
+  { title: "open tasks", isNumber: true, cell: ({ open_tasks }) => open_tasks },
   {
     title: "failed in 24 h",
     isNumber: true,
@@ -60,7 +60,7 @@ const CHOICES = {
   state: [
     ["", "all"],
     ["registered", "registered"],
-    ["bound", "only bound"],
+    ["bound", "bound, not registered"],
     ["revoked", "revoked"],
   ],
   sort: [
@@ -85,7 +85,7 @@ export function AgentsPage() {
         <FilterLinks name="state" label="State" choices={CHOICES.state} />
         <FilterLinks name="sort" label="Order" choices={CHOICES.sort} />
       </div>
-      <GivenFilter name="q" label="Only agents with the words" />
+      <GivenFilter name="q" label="Only agents that match" />
       <AgentList key={JSON.stringify(filter)} filter={filter} />
     </>
   );

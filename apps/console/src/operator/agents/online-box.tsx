@@ -37,8 +37,7 @@ export function OnlineBox({ agentId }: { agentId: string }) {
             <p class="hint">
               <span class="key online" aria-hidden="true" /> online{" "}
               <span class="key offline" aria-hidden="true" /> offline{" "}
-              <span class="key" aria-hidden="true" /> the relay did not look. It looks once a
-              minute.
+              <span class="key" aria-hidden="true" /> not checked. The relay checks once a minute.
             </p>
             <SpanList times={week} />
           </>
@@ -95,11 +94,11 @@ function SpanList({ times: { spans } }: { times: OnlineTimes }) {
     <details>
       <summary>
         {listed.length < spans.length
-          ? `The latest ${listed.length} of ${spans.length} times`
-          : `The times in the last 7 days: ${spans.length}`}
+          ? `The latest ${listed.length} of ${spans.length} periods in the last 7 days`
+          : `Periods in the last 7 days: ${spans.length}`}
       </summary>
       <RowTable
-        caption="Times in which it was online"
+        caption="Periods in which it was online"
         rows={listed}
         rowKey={({ from }) => from}
         empty=""

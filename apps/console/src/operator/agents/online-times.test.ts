@@ -11,7 +11,7 @@ const ago = (from: number, until: number): TimeSpan => ({
   until: TO - until * HOUR,
 });
 
-describe("the sentence about a day", () => {
+describe("the sentence about the online times of a day", () => {
   test.each<[expected: string, spans: TimeSpan[], watched: TimeSpan[]]>([
     ["Online for 100 % of the last 24 hours.", [ago(24, 0)], [ago(24, 0)]],
     // The newest sample is a few seconds old.
@@ -19,23 +19,23 @@ describe("the sentence about a day", () => {
     ["Online for 25 % of the last 24 hours.", [ago(24, 20), ago(5, 3)], [ago(24, 0)]],
     ["Online for 0 % of the last 24 hours.", [], [ago(24, 0)]],
     [
-      "Online for 50 % of the time that the relay looked: 4 h of the last 24 hours.",
+      "Online for 50 % of the time that the relay checked, which was 4 h of the last 24 hours.",
       [ago(4, 2)],
       [ago(4, 0)],
     ],
     [
-      "Online for 33.3 % of the time that the relay looked: 3 h of the last 24 hours.",
+      "Online for 33.3 % of the time that the relay checked, which was 3 h of the last 24 hours.",
       [ago(20, 19)],
       [ago(20, 18), ago(1, 0)],
     ],
-    ["The relay has not looked in the last 24 hours.", [], []],
-    ["The relay has not looked in the last 24 hours.", [ago(0, 0)], [ago(0, 0)]],
-  ])("the sentence about a day is: %s", (expected, spans, watched) => {
+    ["The relay has not checked in the last 24 hours.", [], []],
+    ["The relay has not checked in the last 24 hours.", [ago(0, 0)], [ago(0, 0)]],
+  ])("the sentence about the online times of a day is: %s", (expected, spans, watched) => {
     expect(describeTimes({ from: TO - DAY, to: TO, spans, watched }, "24 hours")).toBe(expected);
   });
 });
 
-test("a later beginning leaves out what ended before it and cuts what did not", () => {
+test("a later start of the period removes the spans that ended before it, and shortens the others", () => {
   const week = {
     from: TO - 7 * DAY,
     to: TO,
@@ -56,6 +56,6 @@ test.each<[title: string, span: TimeSpan, x: number, width: number]>([
   ["its last hour", ago(1, 0), 230, 10],
   ["a moment within", ago(12, 12), 120, 1],
   ["the last moment", ago(0, 0), 239, 1],
-])("a line of a day has a place for %s", (_, span, x, width) => {
+])("a strip of online times has a visible place for %s", (_, span, x, width) => {
   expect(placeSpan(span, { from: TO - DAY, to: TO }, 240)).toEqual({ x, width });
 });

@@ -32,11 +32,11 @@ const sumSpans = (spans: readonly TimeSpan[]) =>
 /** Describes for what share of the time the agent was online; `period` names the time, such as `24 hours`. */
 export function describeTimes({ from, to, spans, watched }: OnlineTimes, period: string): string {
   const looked = sumSpans(watched);
-  if (looked === 0) return `The relay has not looked in the last ${period}.`;
+  if (looked === 0) return `The relay has not checked in the last ${period}.`;
   const share = showPercent(Math.min(1, sumSpans(spans) / looked));
   return to - from - looked < NEARLY_ALL_MS
     ? `Online for ${share} of the last ${period}.`
-    : `Online for ${share} of the time that the relay looked: ${showDuration(looked)} of the last ${period}.`;
+    : `Online for ${share} of the time that the relay checked, which was ${showDuration(looked)} of the last ${period}.`;
 }
 
 /** Returns the position of a span on a line of the given length, wide enough to be visible. */

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { describeCircuit } from "./describe-circuit.ts";
 
 test.each([
-  ["active", undefined, "no task was forwarded lately"],
-  ["active", { latest: 0, failed: 0 }, "no task was forwarded lately"],
+  ["active", undefined, "no task was forwarded recently"],
+  ["active", { latest: 0, failed: 0 }, "no task was forwarded recently"],
   ["active", { latest: 1, failed: 0 }, "closed: 0 of the latest 1 forwarded task failed"],
   ["active", { latest: 5, failed: 5 }, "closed: 5 of the latest 5 forwarded tasks failed"],
   [

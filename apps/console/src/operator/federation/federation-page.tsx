@@ -31,8 +31,8 @@ export function FederationPage() {
           <>
             <ViewTitle title="Federation" />
             <p class="empty">
-              This relay deals with no others: set <code>AGENT_FEDERATION_ENDPOINT_URL</code> to
-              change that.
+              Federation is turned off. To turn it on, set{" "}
+              <code>AGENT_FEDERATION_ENDPOINT_URL</code>.
             </p>
           </>
         )
@@ -93,13 +93,17 @@ function PeerTable({ peers }: { peers: readonly Peer[] }) {
           cell: ({ position }) => describePosition(position),
         },
         { title: "tasks in 24 h", isNumber: true, cell: ({ tasks_24h = 0 }) => tasks_24h },
-        { title: "limit", isNumber: true, cell: ({ credit_limit }) => showMoney(credit_limit) },
+        {
+          title: "credit limit",
+          isNumber: true,
+          cell: ({ credit_limit }) => showMoney(credit_limit),
+        },
         { title: "used", isNumber: true, cell: (peer) => showPercent(getUsedCredit(peer)) },
         { title: "reserved", isNumber: true, cell: ({ reserved }) => showMoney(reserved) },
         { title: "trust", isNumber: true, cell: ({ trust_score }) => trust_score.toFixed(2) },
         { title: "agents", isNumber: true, cell: ({ agent_count }) => agent_count },
         {
-          title: "heartbeat",
+          title: "last heartbeat",
           cell: ({ last_heartbeat_at, missed_heartbeats }) => (
             <>
               <TimeText at={last_heartbeat_at} />
@@ -122,15 +126,15 @@ function AddPeerButton({ onDone }: { onDone: () => void }) {
         verb: "Add",
         title: "Add a peer",
         consequence:
-          "This relay calls that address and offers to deal with it. Each of the two may then owe the other money for tasks, up to AGENT_FEDERATION_CREDIT_LIMIT (1000.00 USD unless you have set it) until you change its limit. Afterwards compare the id and the key that are shown with those that its operator told you.",
+          "This relay calls that address and proposes to become its peer. Each relay may then owe the other money for tasks, up to AGENT_FEDERATION_CREDIT_LIMIT (1000.00 USD unless you have set it), until you change the limit of this peer. Afterwards compare the id and the key that are shown with those that its operator gave you.",
         fields: [{ name: "url", label: "Address of the other relay", inputMode: "url" }],
         run: ({ fields, extras }) =>
           relay.call("addPeer", { body: { endpoint_url: fields["url"] ?? "" } }, extras),
         describe: ({ display_name, relay_id, public_key, state, credit_limit }) => (
           <>
-            <QuotedText text={display_name} /> is {state}, with a limit of {showMoney(credit_limit)}
-            . Its id is <IdCode id={relay_id} />, its key <IdCode id={public_key} />. Are they the
-            right ones?
+            <QuotedText text={display_name} /> is {state}, with a credit limit of{" "}
+            {showMoney(credit_limit)}. Its id is <IdCode id={relay_id} />, its key{" "}
+            <IdCode id={public_key} />. Compare both with those that its operator gave you.
           </>
         ),
       }}

@@ -16,8 +16,8 @@ const settlementsOf = (body: BodyOf<"listOutbox">) => body.settlements;
 const STATES = [
   ["", "all"],
   ["failed", "failed"],
-  ["pending", "on their way"],
-  ["completed", "confirmed"],
+  ["pending", "pending"],
+  ["completed", "completed"],
 ] as const;
 
 /** Settlements that are being sent to other relays, with their attempts. */
@@ -48,7 +48,10 @@ export function OutboxTable() {
           { title: "amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
           { title: "state", cell: (entry) => <EntryState entry={entry} /> },
           { title: "attempts", isNumber: true, cell: ({ attempts }) => attempts },
-          { title: "next", cell: ({ next_attempt_at }) => <TimeText at={next_attempt_at} /> },
+          {
+            title: "next attempt",
+            cell: ({ next_attempt_at }) => <TimeText at={next_attempt_at} />,
+          },
           {
             title: "last error",
             cell: ({ last_error }) =>
@@ -86,7 +89,7 @@ function OutboxActs({ entry, onDone }: { entry: Entry; onDone: () => void }) {
           title: "Retry a settlement",
           consequence: (
             <>
-              The settlement of {money} is sent to {peer} again, at once. It is paid once only.
+              The settlement of {money} is sent to {peer} again, at once. It is paid only once.
             </>
           ),
           run: ({ extras }) => relay.call("retryOutbox", { params }, extras),
@@ -102,8 +105,8 @@ function OutboxActs({ entry, onDone }: { entry: Entry; onDone: () => void }) {
             title: "Give up a settlement",
             consequence: (
               <>
-                {money} go back to the payer. The {peer} is not paid for work that it did, and its
-                operator may count that as a default of this relay.
+                {money} goes back to the payer. The {peer} is not paid for work that it did, and may
+                record that as a default of this relay.
               </>
             ),
             typedWord: "give up",

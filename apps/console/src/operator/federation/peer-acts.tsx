@@ -23,26 +23,26 @@ export function PeerActs({ peer, onDone }: ActsProps) {
     <p class="acts">
       <PaymentButton peer={peer} onDone={onDone} />
       <ActButton
-        label="Change the limit"
+        label="Change the credit limit"
         onDone={onDone}
         question={{
           verb: "Change",
           title: "Change the credit limit",
           consequence: (
             <>
-              {name} and this relay may owe each other at most {showMoney(peer.credit_limit)} now. A
-              higher limit is what you may lose if that relay never pays.
+              {name} and this relay may owe each other at most {showMoney(peer.credit_limit)} now.
+              If that relay never pays, you may lose up to the limit.
             </>
           ),
-          fields: [{ name: "limit", label: "New limit in USD", inputMode: "decimal" }],
+          fields: [{ name: "limit", label: "New credit limit in USD", inputMode: "decimal" }],
           run: async ({ fields, extras }) => {
             const limit = parseNumber(fields["limit"]);
             if (limit === undefined)
-              return refuseLocally("The limit must be a number of 0 or more");
+              return refuseLocally("The credit limit must be a number of 0 or more");
             const body = { credit_limit: limit };
             return relay.call("setPeerCredit", { params: { relayId }, body }, extras);
           },
-          describe: ({ credit_limit }) => `The limit is now ${showMoney(credit_limit)}.`,
+          describe: ({ credit_limit }) => `The credit limit is now ${showMoney(credit_limit)}.`,
         }}
       />
       {peer.state !== "removed" && (
@@ -54,8 +54,8 @@ export function PeerActs({ peer, onDone }: ActsProps) {
             title: "Remove a peer",
             consequence: (
               <>
-                {name} gets no task of this relay and gives none, until you add it again. What is
-                owed stays owed: {describePosition(peer.position)}.
+                {name} and this relay forward no more tasks to each other until you add it again.
+                What is owed stays owed: {describePosition(peer.position)}.
               </>
             ),
             typedWord: "remove",
@@ -88,12 +88,13 @@ function PaymentButton({ peer, onDone }: ActsProps) {
           onDone={onDone}
           question={{
             verb: "Record",
-            title: direction === "sent" ? "You paid a peer" : "A peer paid you",
+            title:
+              direction === "sent" ? "Record a payment to a peer" : "Record a payment from a peer",
             consequence: (
               <>
-                The payment {direction === "sent" ? "to" : "of"} <PeerName peer={peer} /> was made
-                elsewhere; this only records it. Now: {describePosition(peer.position)}. The other
-                operator must record it as well.
+                The payment {direction === "sent" ? "to" : "from"} <PeerName peer={peer} /> was made
+                outside of the relay; this only records it. Position now:{" "}
+                {describePosition(peer.position)}. The other operator must record it as well.
               </>
             ),
             fields: [
@@ -101,7 +102,8 @@ function PaymentButton({ peer, onDone }: ActsProps) {
               { name: "reference", label: "Reference of the payment" },
             ],
             run: (given) => recordPayment(relay, peer.relay_id, direction, given),
-            describe: ({ position }) => `Now: ${describePosition(position)}.`,
+            describe: ({ position }) =>
+              `The payment is recorded. Position now: ${describePosition(position)}.`,
           }}
         />
       ))}

@@ -68,12 +68,12 @@ function PeerFacts({ peer }: { peer: Peer }) {
           ["key", <ShortId key="k" id={peer.public_key} />],
           ["tasks in 24 h", String(peer.tasks_24h ?? 0)],
           [
-            "may owe at most",
+            "credit limit",
             `${showMoney(peer.credit_limit)}, ${showPercent(getUsedCredit(peer))} used`,
           ],
           ["reserved by open tasks", showMoney(peer.reserved)],
           ["defaulted", showMoney(peer.defaulted ?? 0)],
-          ["results without an answer or payment", showMoney(peer.undecided ?? 0)],
+          ["unanswered and unpaid results", showMoney(peer.undecided ?? 0)],
           ["trust", peer.trust_score.toFixed(2)],
           ["agents", String(peer.agent_count)],
           [
@@ -94,7 +94,9 @@ function PeerPayments({ relayId, version }: { relayId: string; version: number }
   return (
     <section class="box">
       <h2>Movements, newest first</h2>
-      <p class="hint">Their sum is the position. Above 0 is what this relay owes.</p>
+      <p class="hint">
+        Their sum is the position. A position above 0 is what this relay owes the peer.
+      </p>
       <PageTable
         caption="Movements with the peer"
         loadPage={loadPage}
@@ -106,7 +108,7 @@ function PeerPayments({ relayId, version }: { relayId: string; version: number }
           { title: "movement", cell: ({ type }) => type.replaceAll("_", " ") },
           { title: "amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
           {
-            title: "then",
+            title: "position",
             isNumber: true,
             cell: ({ position_after }) => showMoney(position_after),
           },
@@ -125,7 +127,7 @@ function PeerHistory({ relayId }: { relayId: string }) {
   const loadPage = useListPages("listPeerHistory", { params: { relayId } }, historyOf);
   return (
     <section class="box">
-      <h2>Heartbeats and states</h2>
+      <h2>Heartbeats and changes of state</h2>
       <PageTable
         caption="History of the peer"
         loadPage={loadPage}
@@ -134,7 +136,7 @@ function PeerHistory({ relayId }: { relayId: string }) {
         empty="Nothing has changed in 7 days, and no heartbeat was missed."
         columns={[
           { title: "when", cell: ({ at }) => <TimeText at={at} /> },
-          { title: "what", cell: ({ type }) => type.replace(/^peer\./, "").replaceAll("_", " ") },
+          { title: "event", cell: ({ type }) => type.replace(/^peer\./, "").replaceAll("_", " ") },
         ]}
       />
     </section>

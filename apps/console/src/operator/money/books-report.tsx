@@ -20,8 +20,8 @@ export function BooksReport() {
             <p class={consistent ? "good" : "bad"}>
               <strong>
                 {consistent
-                  ? `✓ Yes: all ${checks.length} checks agree.`
-                  : `✗ No: ${checks.filter(({ ok }) => !ok).length} of ${checks.length} checks do not agree.`}
+                  ? `✓ Yes: all ${checks.length} checks hold.`
+                  : `✗ No: ${checks.filter(({ ok }) => !ok).length} of ${checks.length} checks fail.`}
               </strong>{" "}
               <TimeText at={answer.at ?? null} />{" "}
               <button type="button" class="small" onClick={answer.reload}>
@@ -62,7 +62,8 @@ function MoneySentence({ totals }: Pick<Reconciliation, "totals">) {
   return (
     <>
       <p>
-        {showMoney(deposits)} were paid in. They are now in these places, together {showMoney(sum)}:
+        {showMoney(deposits)} was paid in. It is now in these places, which add up to{" "}
+        {showMoney(sum)}:
       </p>
       <StackedBar parts={parts} label="Where the deposits are now" />
     </>

@@ -17,7 +17,7 @@ export function DepositButton({ agentId }: { agentId?: string }) {
     if (!answer.ok) return answer;
     if (answer.body !== null) return undefined;
     return refuseLocally(
-      `No agent has the id ${id}. Press Deposit again to credit it nevertheless`,
+      `No agent has the id ${id}. To credit it nevertheless, press Deposit again`,
     );
   };
   return (
@@ -27,7 +27,7 @@ export function DepositButton({ agentId }: { agentId?: string }) {
         verb: "Deposit",
         title: "Deposit money",
         consequence:
-          "The amount is added to the books as received by you, and the agent may spend it at once. The same reference is credited once only.",
+          "The amount is added to the books as received by you, and the agent may spend it at once. Each reference is credited only once.",
         fields: [
           {
             name: "agent",
@@ -54,7 +54,7 @@ export function DepositButton({ agentId }: { agentId?: string }) {
         },
         describe: ({ agent_id, balance, idempotent }) =>
           idempotent ? (
-            "This reference was credited before. Nothing has changed."
+            "This reference was already credited, so nothing has changed."
           ) : (
             <>
               Account <IdCode id={agent_id} /> now has {showMoney(balance)}.

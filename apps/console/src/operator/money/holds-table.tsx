@@ -29,13 +29,14 @@ export function HoldsTable() {
         empty="No money is held."
         columns={[
           { title: "task", cell: ({ task_id }) => <TaskLink id={task_id} /> },
-          { title: "whose", cell: ({ payer_id }) => <AgentLink id={payer_id} /> },
+          { title: "payer", cell: ({ payer_id }) => <AgentLink id={payer_id} /> },
           { title: "for", cell: ({ state }) => PURPOSES[state] ?? state },
           { title: "amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
           { title: "since", cell: ({ since }) => <TimeText at={since} /> },
           {
             title: "ends",
-            cell: ({ until }) => (until === null ? "with the answer" : <Countdown until={until} />),
+            cell: ({ until }) =>
+              until === null ? "when the other relay answers" : <Countdown until={until} />,
           },
         ]}
       />

@@ -30,7 +30,7 @@ export function MoneyPage({ id }: { id: string }) {
             {showMoney(body.money.inspected)} under inspection
           </a>{" "}
           · {showMoney(body.money.pending_withdrawals)} to be paid out ·{" "}
-          {showMoney(body.money.fees_total)} fees in all, {showMoney(body.money.fees_today)} today
+          {showMoney(body.money.fees_total)} fees in total, {showMoney(body.money.fees_today)} today
         </p>
       )}
       <nav class="chips" aria-label="Parts of the money page">

@@ -67,10 +67,10 @@ function AccountOwner({ id, hasMoved }: { id: string; hasMoved: boolean }) {
         ) : (
           <p class="doubt">
             {id.startsWith("x402:")
-              ? "The account of a wallet, which no agent has."
+              ? "This is the account of a wallet, not of an agent."
               : hasMoved
-                ? "No agent has this id yet. The agent that binds it owns this money."
-                : "No agent has this id, and nothing was ever booked for it."}
+                ? "No agent has this id yet. The money will belong to the agent that binds the id."
+                : "No agent has this id, and no money has ever moved on its account."}
           </p>
         )
       }

@@ -51,7 +51,7 @@ export function WithdrawalsTable() {
         rowKey={({ withdrawal_id }) => withdrawal_id}
         empty="No withdrawal is in this state."
         columns={[
-          { title: "asked", cell: ({ created_at }) => <TimeText at={created_at} /> },
+          { title: "requested", cell: ({ created_at }) => <TimeText at={created_at} /> },
           { title: "agent", cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
           {
             title: "amount",
@@ -111,15 +111,15 @@ function WithdrawalActs({ withdrawal, onDone }: { withdrawal: Withdrawal; onDone
   return (
     <span class="acts">
       <ActButton
-        label="Paid out"
+        label="Complete"
         onDone={onDone}
         question={{
           verb: "Complete",
-          title: "A withdrawal was paid out",
+          title: "Complete a withdrawal",
           consequence: (
             <>
-              {money} leave the books for {account}, as paid by you to{" "}
-              <QuotedText text={destination} />. {describeDebt(owed)}This cannot be undone.
+              This records that you paid {money} to <QuotedText text={destination} /> for {account}.{" "}
+              {describeDebt(owed)}It cannot be undone.
             </>
           ),
           fields: [{ name: "payout_reference", label: "Reference of your payment" }],
@@ -134,18 +134,18 @@ function WithdrawalActs({ withdrawal, onDone }: { withdrawal: Withdrawal; onDone
         label="Fail"
         onDone={onDone}
         question={{
-          verb: "Fail it",
-          title: "A withdrawal fails",
+          verb: "Fail",
+          title: "Fail a withdrawal",
           consequence: (
             <>
-              {money} go back to {account}. Nothing must have been paid out.
+              {money} goes back to {account}. Do this only if you have paid nothing out.
             </>
           ),
           run: ({ reason, extras }) =>
             relay.call("failWithdrawal", { params, body: { reason } }, extras),
           describe: () => (
             <>
-              {money} are back in {account}.
+              {money} is back in {account}.
             </>
           ),
         }}

@@ -29,7 +29,7 @@ export function BooksBox({ overview }: { overview: BodyOf<"getOverview"> }) {
       {answer?.ok === false && <RefusalText refusal={answer} />}
       <MoneyBar money={overview.money} />
       <p class="hint">
-        <a href={formatHashRoute(["money", "books"])}>Each check in a sentence</a>
+        <a href={formatHashRoute(["money", "books"])}>Show each check</a>
       </p>
     </section>
   );
@@ -45,9 +45,11 @@ function BooksVerdict({
   if (answer?.ok === true) {
     const { consistent, checks } = answer.body;
     return consistent ? (
-      <strong class="good">✓ Balanced now: {checks.length} checks agree.</strong>
+      <strong class="good">✓ Balanced now: all {checks.length} checks hold.</strong>
     ) : (
-      <strong class="bad">✗ {checks.filter(({ ok }) => !ok).length} checks do not agree.</strong>
+      <strong class="bad">
+        ✗ {checks.filter(({ ok }) => !ok).length} of {checks.length} checks fail.
+      </strong>
     );
   }
   if (books === null) return <>Not checked yet.</>;

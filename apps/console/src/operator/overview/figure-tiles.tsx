@@ -35,14 +35,14 @@ export function FigureTiles({ overview }: { overview: BodyOf<"getOverview"> }) {
   return (
     <ul class="tiles">
       <li>
-        <span>tasks a minute</span>
+        <span>tasks per minute</span>
         <strong>{perMinute}</strong>
-        <Sparkline values={submitted} label="Tasks submitted a minute, one hour" />
+        <Sparkline values={submitted} label="Tasks submitted per minute in the last hour" />
       </li>
       <li>
         <span>settled today</span>
         <strong>{showMoney(settledToday)}</strong>
-        <Sparkline values={settled} label="USD settled an hour, today in UTC" />
+        <Sparkline values={settled} label="USD settled per hour today (UTC)" />
       </li>
       <li>
         <span>held now</span>
@@ -59,7 +59,7 @@ export function FigureTiles({ overview }: { overview: BodyOf<"getOverview"> }) {
         <small>
           {showCount(sockets, "socket")}, {agents.bound} known
         </small>
-        <Sparkline values={online} label="Agents online, one hour" />
+        <Sparkline values={online} label="Agents online in the last hour" />
       </li>
     </ul>
   );

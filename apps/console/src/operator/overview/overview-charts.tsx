@@ -71,8 +71,8 @@ function ChartPair({ series }: { series: Series }) {
   );
   const times50 = useMemo(
     () => [
-      { label: "half of them within (p50)", color: "good", values: valuesOf("p50") },
-      { label: "19 of 20 within (p95)", color: "link", values: valuesOf("p95") },
+      { label: "median (p50)", color: "good", values: valuesOf("p50") },
+      { label: "95th percentile (p95)", color: "link", values: valuesOf("p95") },
     ],
     [series],
   );
@@ -80,7 +80,7 @@ function ChartPair({ series }: { series: Series }) {
     <div class="columns">
       <LineChart label="Tasks that ended" times={times} lines={ends} show={showCount} isStacked />
       <LineChart
-        label="From submission to receipt"
+        label="Time from submission to receipt"
         times={times}
         lines={times50}
         show={showDuration}

@@ -46,10 +46,10 @@ export function OverviewPage() {
 /** The first line: the matters that need the operator's attention, or that there are none. */
 function NeedsLine({ overview }: { overview: BodyOf<"getOverview"> }) {
   const needs = listNeeds(overview);
-  if (needs.length === 0) return <p class="needs calm">✓ Nothing needs you.</p>;
+  if (needs.length === 0) return <p class="needs calm">✓ Nothing needs your attention.</p>;
   return (
-    <section class="needs" aria-label="Needs you">
-      <strong>Needs you</strong>
+    <section class="needs" aria-label="Needs your attention">
+      <strong>Needs your attention</strong>
       <ul>
         {needs.map(({ text, href, isBad }) => (
           <li key={text} class={isBad ? "bad" : "doubt"}>
@@ -66,7 +66,7 @@ function RelayFacts({ overview }: { overview: BodyOf<"getOverview"> }) {
   const { database, version, uptime_ms, jobs, peers, processes } = overview;
   const backup =
     database.last_backup_at === null
-      ? "no backup known"
+      ? "no backup recorded"
       : `backup ${showDuration(now - database.last_backup_at)} ago`;
   const size = database.bytes === null ? "" : `${showBytes(database.bytes)}, `;
   const peerTexts = Object.entries(peers).map(([state, count]) => `${count} ${state}`);
@@ -79,7 +79,7 @@ function RelayFacts({ overview }: { overview: BodyOf<"getOverview"> }) {
         </li>
         <li>
           {database.in_memory
-            ? "database in memory: everything is lost at its end"
+            ? "database in memory: everything is lost when the relay stops"
             : `database ${size}${backup}`}
         </li>
         {processes > 1 && (
@@ -93,7 +93,7 @@ function RelayFacts({ overview }: { overview: BodyOf<"getOverview"> }) {
         <li>{peerTexts.length === 0 ? "no peers" : `peers: ${peerTexts.join(", ")}`}</li>
         <li>
           {showMoney(overview.money.fees_today)} fees today, {showMoney(overview.money.fees_total)}{" "}
-          in all
+          in total
         </li>
       </ul>
     </section>

@@ -30,7 +30,7 @@ export function ApprovalsPage() {
     <>
       <ViewTitle title="Approvals" />
       <p class="hint">
-        Approvers vote with their own keys. The operator sees the votes and has none.
+        Approvers vote with their own keys. The operator sees the votes but cannot vote.
       </p>
       <FilterLinks name="status" label="State" choices={STATES} />
       <PageTable
@@ -41,13 +41,13 @@ export function ApprovalsPage() {
         rowKey={({ approval_id }) => approval_id}
         empty="No approval is in this state."
         columns={[
-          { title: "asked", cell: ({ created_at }) => <TimeText at={created_at} /> },
+          { title: "requested", cell: ({ created_at }) => <TimeText at={created_at} /> },
           { title: "by", cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
-          { title: "for the tool", cell: ({ tool_name }) => <ForeignLine text={tool_name} /> },
+          { title: "tool", cell: ({ tool_name }) => <ForeignLine text={tool_name} /> },
           { title: "arguments", cell: ({ args_hash }) => <ShortId id={args_hash} /> },
           { title: "state", cell: ({ status: state }) => <StateWord state={state} /> },
           { title: "votes", cell: (approval) => <Votes approval={approval} /> },
-          { title: "waits for", cell: (approval) => <WaitingTime approval={approval} /> },
+          { title: "waiting time", cell: (approval) => <WaitingTime approval={approval} /> },
         ]}
       />
     </>
@@ -58,7 +58,7 @@ function Votes({ approval: { votes, quorum_required, quorum_approvers } }: { app
   const approving = votes.filter(({ decision }) => decision === "approve").length;
   return (
     <>
-      {approving} of {quorum_required} needed, {quorum_approvers.length} may vote
+      {approving} of {quorum_required} needed; {quorum_approvers.length} may vote
       {votes.map(({ approver_id, decision }) => (
         <span key={approver_id} class={decision === "approve" ? "good" : "bad"}>
           {" "}

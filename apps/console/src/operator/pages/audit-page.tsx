@@ -36,13 +36,13 @@ export function AuditPage() {
         loadPage={loadPage}
         rules={{ on: ["relay.", "withdrawal.", "session.", "agent.", "device."] }}
         rowKey={({ at, actor, action, detail }) => `${at} ${actor} ${action} ${detail ?? ""}`}
-        empty="Nothing like that is recorded."
+        empty="No such action is recorded."
         tone={({ result }) => (isRefused(result) ? "doubt" : undefined)}
         columns={[
           { title: "when", cell: ({ at }) => <TimeText at={at} /> },
-          { title: "who", cell: ({ actor }) => <Actor actor={actor} /> },
+          { title: "actor", cell: ({ actor }) => <Actor actor={actor} /> },
           {
-            title: "did",
+            title: "action",
             isWord: true,
             cell: ({ action }) => <ForeignLine text={action} max={50} />,
           },
@@ -54,7 +54,7 @@ export function AuditPage() {
             },
           },
           {
-            title: "with",
+            title: "detail",
             cell: ({ detail }) => (detail === null ? "–" : <ForeignLine text={detail} max={160} />),
           },
           { title: "answer", cell: ({ result }) => describeResult(result) },
@@ -71,8 +71,8 @@ const isRefused = (result: Entry["result"]) =>
 
 function describeResult(result: Entry["result"]): string {
   if (result === undefined) return "–";
-  if (result === null) return "none: the relay ended before it answered";
-  if (result.endsWith(" repeated")) return "nothing: it was done before";
+  if (result === null) return "none: the relay stopped before it answered";
+  if (result.endsWith(" repeated")) return "already done before, so nothing changed";
   return DONE.test(result) ? "done" : result;
 }
 
@@ -102,10 +102,10 @@ function AuditFilter() {
       }}
     >
       <label>
-        Who <input type="search" name="actor" defaultValue={query.get("actor") ?? ""} />
+        Actor <input type="search" name="actor" defaultValue={query.get("actor") ?? ""} />
       </label>
       <label>
-        Did what <input type="search" name="action" defaultValue={query.get("action") ?? ""} />
+        Action <input type="search" name="action" defaultValue={query.get("action") ?? ""} />
       </label>
       <button type="submit">Filter</button>
     </form>
@@ -120,7 +120,7 @@ function LateJobs() {
     <ul class="checks">
       {late.map(({ job, failures, age_ms }) => (
         <li key={job} class="fails">
-          ✗ The job <b>{job}</b> last ended {Math.round(age_ms / 1_000)} s ago,{" "}
+          ✗ The job <b>{job}</b> last finished {Math.round(age_ms / 1_000)} s ago,{" "}
           {showCount(failures, "failure")}.
         </li>
       ))}

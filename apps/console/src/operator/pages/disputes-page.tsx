@@ -46,8 +46,8 @@ function WaitingDisputes() {
     <>
       <p class="hint">
         A submitter rejected a result, its executor contested that, and no arbiter has decided. If
-        you do not decide in time the middle is paid, and the relay states publicly that you did
-        not.
+        you do not decide in time, the executor is paid the share halfway between full payment and
+        the submitter's offer, and the relay states publicly that you did not decide.
       </p>
       <PageTable
         caption="Disputes"
@@ -60,7 +60,7 @@ function WaitingDisputes() {
           { title: "submitter", cell: ({ submitter_id }) => <AgentLink id={submitter_id} /> },
           { title: "executor", cell: ({ executor_id }) => <AgentLink id={executor_id} /> },
           { title: "in dispute", isNumber: true, cell: ({ due }) => showMoney(due) },
-          { title: "they say", cell: (dispute) => <Reasons dispute={dispute} /> },
+          { title: "statements", cell: (dispute) => <Reasons dispute={dispute} /> },
           { title: "decide by", cell: ({ deadline }) => <TimeLeft until={deadline} /> },
           {
             title: "",
@@ -153,9 +153,9 @@ function DecideButton({ dispute, onDone }: { dispute: Dispute; onDone: () => voi
         title: "Decide a dispute",
         consequence: (
           <>
-            Of {showMoney(due)} the share that you name goes to the executor{" "}
-            <IdCode id={executor_id} />, the rest back to the submitter <IdCode id={submitter_id} />
-            . The relay signs your decision, and it is final.
+            The executor <IdCode id={executor_id} /> is paid the share of {showMoney(due)} that you
+            enter, and the rest goes back to the submitter <IdCode id={submitter_id} />. The relay
+            signs your decision, and it is final.
           </>
         ),
         fields: [
@@ -169,7 +169,8 @@ function DecideButton({ dispute, onDone }: { dispute: Dispute; onDone: () => voi
           const body = { share: percent / 100, reason };
           return relay.call("decideDispute", { params: { agentId, taskId }, body }, extras);
         },
-        describe: ({ outcome }) => `It is decided: ${showPercent(outcome?.share ?? 0)} are paid.`,
+        describe: ({ outcome }) =>
+          `The dispute is decided: the executor is paid ${showPercent(outcome?.share ?? 0)}.`,
       }}
     />
   );

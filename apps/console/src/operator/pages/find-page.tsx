@@ -39,7 +39,7 @@ function Found({ q }: { q: string }) {
                 caption="Tasks found"
                 rows={body.tasks}
                 rowKey={({ task_id }) => task_id}
-                empty="No task has it in its id, its agents or its capabilities."
+                empty="No task has this text in its id, its agents or its capabilities."
                 columns={[
                   { title: "task", cell: ({ task_id }) => <TaskLink id={task_id} /> },
                   { title: "state", cell: ({ status }) => <StateWord state={status} /> },
@@ -60,7 +60,7 @@ function Found({ q }: { q: string }) {
                 caption="Agents found"
                 rows={body.agents}
                 rowKey={({ agent_id }) => agent_id}
-                empty="No agent has it in its id, its name or its capabilities."
+                empty="No agent has this text in its id, its name or its capabilities."
                 columns={[
                   {
                     title: "agent",

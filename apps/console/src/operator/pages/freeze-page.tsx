@@ -35,7 +35,7 @@ interface BoxProps {
 
 /** After a restore, a withdrawal that was paid since the backup is still pending. */
 const RESTORED =
-  " You have compared what the backup lacks: a withdrawal that you paid since then must not be paid again.";
+  " By this you declare that you have checked what the backup lacks: a withdrawal that you paid since then must not be paid again.";
 
 function FrozenBox({ overview: { freeze, open }, onDone }: BoxProps) {
   const { relay } = usePageContext();
@@ -84,9 +84,10 @@ function RunningBox({ overview: { open, money, agents }, onDone }: BoxProps) {
         <strong class="good">The relay is running.</strong> It is not frozen.
       </p>
       <p>
-        A freeze refuses every write of agents until you end it. Work waits for{" "}
-        {showCount(open.count, "open task")}, {showMoney(money.held)} stay held, and{" "}
-        {showCount(agents.online, "agent")} online can only read. No deadline passes.
+        A freeze refuses every write of agents until you end it.{" "}
+        {showCount(open.count, "open task")} would wait, {showMoney(money.held)} would stay held,
+        and {showCount(agents.online, "agent")} online could only read. No deadline passes
+        meanwhile.
       </p>
       <ActButton
         label="Freeze"
@@ -94,7 +95,7 @@ function RunningBox({ overview: { open, money, agents }, onDone }: BoxProps) {
         question={{
           verb: "Freeze",
           title: "Freeze the relay",
-          consequence: `Every write is refused from now on: work waits for ${showCount(open.count, "open task")}, and ${showMoney(money.held)} stay held. Callers are told your reason.`,
+          consequence: `Every write is refused from now on: ${showCount(open.count, "open task")} must wait, and ${showMoney(money.held)} stays held. Callers are told your reason.`,
           typedWord: "freeze",
           run: ({ reason, extras }) => relay.call("freeze", { body: { reason } }, extras),
           describe: () => "The relay is frozen.",

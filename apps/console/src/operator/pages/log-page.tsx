@@ -42,7 +42,7 @@ function LogFacts({ state }: { state: LogState }) {
       <section class="box">
         <FactList
           facts={[
-            ["entries", `${size}, ${lag} of them in no head yet`],
+            ["entries", `${size}, of which ${lag} are in no head yet`],
             [
               "newest head",
               latest === null ? (
@@ -73,15 +73,15 @@ function LogFacts({ state }: { state: LogState }) {
           caption="Witnesses"
           rows={witnesses}
           rowKey={({ vkey: key }) => key}
-          empty="No witness is configured, so readers rely on what they remember themselves."
+          empty="No witness is configured, so readers can compare the log only with what they saw of it before."
           tone={({ state: each }) =>
             each === "cosigned" || each === "unasked" ? undefined : "bad"
           }
           columns={[
             { title: "name", cell: ({ name }) => <ForeignLine text={name} max={60} /> },
             { title: "state", cell: ({ state: each }) => each },
-            { title: "cosigned", isNumber: true, cell: ({ size: each }) => each ?? "–" },
-            { title: "answered", cell: ({ answered_at }) => <TimeText at={answered_at} /> },
+            { title: "cosigned entries", isNumber: true, cell: ({ size: each }) => each ?? "–" },
+            { title: "last answer", cell: ({ answered_at }) => <TimeText at={answered_at} /> },
             { title: "address", cell: ({ prefix }) => <ForeignAddress address={prefix} /> },
           ]}
         />
@@ -92,7 +92,8 @@ function LogFacts({ state }: { state: LogState }) {
 
 /** Two signed heads that contradict each other prove that a log showed different lists. */
 function LogAlarms({ evidence }: Pick<LogState, "evidence">) {
-  if (evidence.length === 0) return <p class="good">✓ No log that this relay watches has lied.</p>;
+  if (evidence.length === 0)
+    return <p class="good">✓ No log that this relay watches has contradicted itself.</p>;
   return (
     <section class="box bad-back">
       <h2>Alarms: logs that contradicted themselves</h2>

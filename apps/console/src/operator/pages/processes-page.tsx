@@ -17,7 +17,7 @@ export function ProcessesPage() {
       <ViewTitle title="Processes" />
       <p class="hint">
         The processes share one database and one identity. One of them leads: it does the work that
-        must be done once. If it ends, another one leads within 10 s.
+        must be done once. If it stops, another one takes over within 10 s.
       </p>
       <AnswerView answer={answer}>
         {({ processes }) => (
@@ -27,7 +27,7 @@ export function ProcessesPage() {
               caption="Processes"
               rows={processes}
               rowKey={({ process_id }) => process_id ?? "only"}
-              empty="No process has a row, so the database has just been lost or restored."
+              empty="No process is recorded, so the database has just been lost or restored."
               tone={({ alive }) => (alive ? undefined : "bad")}
               columns={[
                 { title: "name", cell: ({ name }) => <ForeignLine text={name} max={60} /> },
@@ -41,7 +41,7 @@ export function ProcessesPage() {
                 { title: "agents connected", isNumber: true, cell: ({ agents }) => agents },
                 { title: "started", cell: ({ started_at }) => <TimeText at={started_at} /> },
                 {
-                  title: "last sign of life",
+                  title: "last seen",
                   cell: ({ renewed_at }) => <TimeText at={renewed_at} />,
                 },
               ]}
@@ -59,17 +59,17 @@ function VersionsNote({ processes }: { processes: readonly Process[] }) {
   if (versions.size < 2) return null;
   return (
     <p class="doubt">
-      Versions {[...versions].join(" and ")} run beside each other: an upgrade has not ended.
+      Versions {[...versions].join(" and ")} run at the same time: an upgrade is not finished.
     </p>
   );
 }
 
 function ProcessState({ process: { alive, leads, answers } }: { process: Process }) {
-  if (!alive) return <span class="bad">ended without notice</span>;
+  if (!alive) return <span class="bad">stopped unexpectedly</span>;
   return (
     <span class="good">
       {leads ? "leads" : "follows"}
-      {answers && ", answered this"}
+      {answers && ", answered this request"}
     </span>
   );
 }

@@ -16,8 +16,9 @@ export function SessionsPage() {
     <>
       <ViewTitle title="Sessions" />
       <p class="hint">
-        A session acts for 10 minutes after its code or the token was given, and then only reads. It
-        ends after an hour without a page, after 8 hours, or here.
+        A session can make changes for 10 minutes after its link was opened or the token was
+        entered, and then it is read-only. It ends after an hour without an open page, after 8
+        hours, or when you end it here.
       </p>
       <AnswerView answer={sessions}>
         {(body) => (
@@ -31,7 +32,7 @@ export function SessionsPage() {
               { title: "level", cell: ({ level }) => level },
               { title: "opened by", cell: ({ opened_by }) => opened_by },
               { title: "opened", cell: ({ opened_at }) => <TimeText at={opened_at} /> },
-              { title: "last page", cell: ({ renewed_at }) => <TimeText at={renewed_at} /> },
+              { title: "last used", cell: ({ renewed_at }) => <TimeText at={renewed_at} /> },
               { title: "ends", cell: ({ expires_at }) => <TimeText at={expires_at} /> },
               {
                 title: "",
@@ -40,7 +41,7 @@ export function SessionsPage() {
                     label="End"
                     onDone={() => setVersion((before) => before + 1)}
                     question={{
-                      verb: "End it",
+                      verb: "End",
                       title: "End a session",
                       consequence: `The browser of session …${sessionId.slice(-8)} is signed out at once, with all of its pages.`,
                       typedWord: "end",

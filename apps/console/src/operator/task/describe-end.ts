@@ -16,11 +16,11 @@ const ENDS: Readonly<Record<string, DescribedEnd>> = {
   expired: {
     author: "relay",
     remedy:
-      "The hold went back to the payer. See below which executor was given it and did not end it.",
+      "The hold went back to the payer. The table of executors below shows which agent had it and did not finish it.",
   },
   no_show: {
     author: "relay",
-    remedy: "The executor took it and sent no result. Look whether that agent is online.",
+    remedy: "The executor claimed it and sent no result. Check whether that agent is online.",
   },
 };
 

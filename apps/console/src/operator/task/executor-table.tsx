@@ -5,7 +5,7 @@ import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { AgentLink, PeerLink, StateWord } from "../places.tsx";
 
 const CHANNELS: Readonly<Record<string, string>> = {
-  socket: "taken by its device",
+  socket: "claimed by its device",
   mcp: "sent to its endpoint",
   peer: "forwarded to its relay",
 };
@@ -24,24 +24,24 @@ export function ExecutorTable({ report }: { report: BodyOf<"getTaskReport"> }) {
         empty="No executor is recorded."
         tone={({ outcome }) => (["no_show", "expired"].includes(outcome) ? "bad" : undefined)}
         columns={[
-          { title: "try", cell: ({ at }) => at + 1 },
+          { title: "attempt", cell: ({ at }) => at + 1 },
           { title: "agent", cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
           {
-            title: "where",
-            cell: ({ relay_id }) => (relay_id === null ? "here" : <PeerLink id={relay_id} />),
+            title: "relay",
+            cell: ({ relay_id }) => (relay_id === null ? "this relay" : <PeerLink id={relay_id} />),
           },
           { title: "price", isNumber: true, cell: ({ price }) => showMoney(price) },
           {
-            title: "delivered",
+            title: "delivery",
             cell: ({ agent_id }) => {
               const delivery = deliveryOf(agent_id);
-              if (delivery === undefined) return "not taken";
-              const way = CHANNELS[delivery.channel ?? ""] ?? "taken";
+              if (delivery === undefined) return "not claimed";
+              const way = CHANNELS[delivery.channel ?? ""] ?? "claimed";
               return delivery.attempts > 1 ? `${way}, ${delivery.attempts} times` : way;
             },
           },
           {
-            title: "last",
+            title: "last claimed",
             cell: ({ agent_id }) => <TimeText at={deliveryOf(agent_id)?.last_at ?? null} />,
           },
           { title: "outcome", cell: ({ outcome }) => <StateWord state={outcome} /> },

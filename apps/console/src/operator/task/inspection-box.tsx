@@ -37,11 +37,11 @@ function InspectionFacts({ inspection }: { inspection: Inspection }) {
       <FactList
         facts={[
           ["state", <StateWord key="s" state={state} />],
-          ["due", `${showMoney(due)}, fee of a dispute ${showMoney(fee)}`],
+          ["due", `${showMoney(due)}, and ${showMoney(fee)} as the fee of a dispute`],
           ["submitter", <AgentLink key="d" id={submitter_id} />],
           ["executor", <AgentLink key="e" id={executor_id} />],
           ["arbiter", <AgentLink key="a" id={arbiter_id} />],
-          ["ends by itself", <TimeText key="t" at={deadline} />],
+          ["deadline", <TimeText key="t" at={deadline} />],
           ...(outcome === null
             ? []
             : [

@@ -64,7 +64,7 @@ export function ReplayedRouting({ record }: { record: RoutingRecord }) {
           {isSame === true
             ? "✓ Replayed in this browser: the same choice"
             : isSame === false
-              ? "✗ Replayed in this browser: another choice than the relay made"
+              ? "✗ Replayed in this browser: a different choice from that of the relay"
               : "✗ The record cannot be replayed here"}
         </strong>
       </p>
@@ -90,7 +90,7 @@ export function ReplayedRouting({ record }: { record: RoutingRecord }) {
             ),
           })),
           {
-            title: "costs",
+            title: "cost",
             isNumber: true,
             cell: ({ cost }) => (cost === null ? "no price" : showMoney(cost)),
           },
@@ -103,7 +103,7 @@ export function ReplayedRouting({ record }: { record: RoutingRecord }) {
       />
       <FactList
         facts={[
-          ["rules", record.algorithm],
+          ["algorithm", record.algorithm],
           ["seed", String(record.seed)],
           ["exploration", showPercent(record.exploration_drive)],
           ["candidates", String(record.excerpt?.candidates ?? record.candidates.length)],

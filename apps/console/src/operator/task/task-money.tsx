@@ -20,7 +20,7 @@ export function TaskMoney({ postings, hold, task }: Pick<Report, "postings" | "h
       <h2>Money</h2>
       {hold !== null && (
         <p>
-          {showMoney(hold.amount)} are held {PURPOSES[hold.state] ?? "for this task"}
+          {showMoney(hold.amount)} is held {PURPOSES[hold.state] ?? "for this task"}
           {hold.until !== null && (
             <>
               , until <TimeText at={hold.until} />

@@ -77,14 +77,14 @@ function BadEnd({ report }: { report: Report }) {
   const { author, remedy } = describeEnd(task.reason.code);
   const executor = task.assigned_to ?? task.agent_id;
   return (
-    <section class="bad-end" role="region" aria-label="Why it ended badly">
+    <section class="bad-end" role="region" aria-label="Why the task did not succeed">
       <p class="reason">
         <strong>
           <ForeignText text={task.reason.sentence} />
         </strong>
       </p>
       <p>
-        <code>{task.reason.code}</code>, said by{" "}
+        <code>{task.reason.code}</code>, stated by{" "}
         {author === "executor" ? (
           <>
             its executor <AgentLink id={executor} />, under its signature
@@ -115,21 +115,21 @@ function TaskFacts({ report }: { report: Report }) {
         facts={[
           ["submitted", <TimeText key="at" at={task.submitted_at} />],
           [
-            "required",
+            "required capabilities",
             task.required_capabilities.length === 0 ? (
-              "nothing named"
+              "none"
             ) : (
               <ForeignLine key="c" text={task.required_capabilities.join(", ")} max={120} />
             ),
           ],
           ["expires", <TimeText key="e" at={task.expires_at} />],
-          ["asked agent", <AgentLink key="a" id={task.agent_id} />],
+          ["requested agent", <AgentLink key="a" id={task.agent_id} />],
           ...(parent_task_id === null
             ? []
-            : [["part of", <TaskLink key="p" id={parent_task_id} />] as const]),
+            : [["subtask of", <TaskLink key="p" id={parent_task_id} />] as const]),
           ...(children.length === 0
             ? []
-            : [["led to", children.map((each) => <TaskLink key={each} id={each} />)] as const]),
+            : [["subtasks", children.map((each) => <TaskLink key={each} id={each} />)] as const]),
           ...(settlement_ids.length === 0
             ? []
             : [

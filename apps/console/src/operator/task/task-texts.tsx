@@ -11,7 +11,7 @@ export function TaskTexts({ taskId }: { taskId: string }) {
   const show = async () => setAnswer(await relay.call("getTaskTexts", { params: { taskId } }));
   return (
     <section class="box">
-      <h2>Texts of the agents</h2>
+      <h2>Prompt and result</h2>
       {answer?.ok === true ? (
         <>
           <h3>Prompt</h3>
@@ -29,11 +29,11 @@ export function TaskTexts({ taskId }: { taskId: string }) {
         </>
       ) : (
         <p class="covered">
-          Prompt and result are covered.{" "}
+          Prompt and result are hidden.{" "}
           <button type="button" class="small" onClick={() => void show()}>
             Show the texts
           </button>{" "}
-          <small>The audit records that you read them.</small>
+          <small>The audit records that you have read them.</small>
         </p>
       )}
       {answer?.ok === false && <RefusalText refusal={answer} />}

@@ -49,7 +49,7 @@ const columns: readonly TableColumn<Listed>[] = [
     cell: ({ settled, estimated_cost }) => showMoney(settled ?? estimated_cost),
   },
   {
-    title: "took",
+    title: "duration",
     isNumber: true,
     cell: ({ duration_ms }) => (duration_ms === null ? "–" : showDuration(duration_ms)),
   },
@@ -83,10 +83,10 @@ export function TasksPage() {
         <FilterLinks name="state" label="State" choices={STATES} />
         <FilterLinks
           name="failed"
-          label="Ended badly"
+          label="Outcome"
           choices={[
-            ["", "any end"],
-            ["1", "ended badly"],
+            ["", "any outcome"],
+            ["1", "unsuccessful"],
           ]}
         />
         <TextFilter />

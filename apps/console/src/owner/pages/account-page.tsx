@@ -29,11 +29,16 @@ export function AccountPage() {
           <FactList
             facts={[
               ["Balance", showMoney(body.balance)],
-              ["Held for open jobs", showMoney(body.pending_allocations)],
-              ["Withdrawals on their way", showMoney(body.pending_withdrawals)],
+              ["Held for open tasks", showMoney(body.pending_allocations)],
+              ["Pending withdrawals", showMoney(body.pending_withdrawals)],
               ...(body.card_held === undefined || body.card_held === 0
                 ? []
-                : [["From a card, not yet yours to withdraw", showMoney(body.card_held)] as const]),
+                : [
+                    [
+                      "Paid in by card, cannot be withdrawn yet",
+                      showMoney(body.card_held),
+                    ] as const,
+                  ]),
             ]}
           />
         )}
@@ -50,10 +55,10 @@ export function AccountPage() {
 const WORDS: Readonly<Record<string, string>> = {
   deposit: "deposit",
   withdrawal: "withdrawal",
-  allocation_hold: "held for a job",
+  allocation_hold: "held for a task",
   allocation_release: "returned from a hold",
-  settlement_debit: "paid for a job",
-  settlement_credit: "earned by a job",
+  settlement_debit: "paid for a task",
+  settlement_credit: "earned by a task",
   fee: "fee",
 };
 
@@ -77,7 +82,7 @@ function Movements({ agentId, rules }: ListProps) {
       empty="The account has no movements yet."
       columns={[
         { title: "When", cell: ({ created_at }) => <TimeText at={created_at} /> },
-        { title: "What", cell: ({ type }) => WORDS[type] ?? type },
+        { title: "Movement", cell: ({ type }) => WORDS[type] ?? type },
         {
           title: "For",
           cell: ({ reference_id, description }) => (
@@ -109,7 +114,7 @@ function StatementDownload({ agentId }: { agentId: string }) {
   return (
     <>
       <button type="button" onClick={() => void save()}>
-        Save all as CSV
+        Save the statement as CSV
       </button>
       {refusal !== undefined && <RefusalText refusal={refusal} />}
     </>
@@ -128,7 +133,7 @@ function Withdrawals({
       {mayWithdraw === true && <WithdrawalForm agentId={agentId} onDone={onRequested} />}
       {mayWithdraw === false && (
         <p class="hint">
-          This browser only reads the account. To withdraw here, pair it again by{" "}
+          This browser can only read the account. To withdraw here, pair it again with{" "}
           <code>agent-server pair --allow-withdrawals</code>.
         </p>
       )}
@@ -137,7 +142,7 @@ function Withdrawals({
         loadPage={loadPage}
         rules={rules}
         rowKey={({ withdrawal_id }) => withdrawal_id}
-        empty="Nothing was withdrawn yet."
+        empty="Nothing has been withdrawn yet."
         tone={({ status }) => (status === "failed" ? "bad" : undefined)}
         columns={[
           { title: "When", cell: ({ created_at }) => <TimeText at={created_at} /> },
@@ -152,7 +157,7 @@ function Withdrawals({
             ),
           },
           {
-            title: "Payment",
+            title: "Payment reference",
             cell: ({ payout_reference }) =>
               payout_reference === null ? "–" : <ForeignLine text={payout_reference} />,
           },

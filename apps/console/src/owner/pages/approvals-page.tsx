@@ -43,12 +43,12 @@ export function ApprovalsPage() {
               <p class="empty">No call waits for your vote.</p>
             )}
             <ApprovalArticles approvals={known} onVoted={reload} />
-            {isCut && <p class="hint">More calls of these agents wait than are read here.</p>}
+            {isCut && <p class="hint">More calls of these agents wait than this page can show.</p>}
             {unknown.length > 0 && (
               <p class="hint">
-                Your agent has neither ordered from the following agents nor approved a call of
-                theirs. Only the newest call of each is shown, first of those whose tasks left this
-                relay more fees. Is one of them yours?
+                Your agent has never delegated to the following agents or approved a call of theirs,
+                so check whether one of them is yours. Only the newest call of each is shown. The
+                agents whose tasks earned this relay the most fees come first.
               </p>
             )}
             <ApprovalArticles approvals={unknown} onVoted={reload} />
@@ -62,7 +62,7 @@ export function ApprovalsPage() {
         )}
       </AnswerView>
       <VotingKey />
-      <h2>Asked before</h2>
+      <h2>Earlier calls</h2>
       <PastApprovals key={turn} />
     </>
   );
@@ -101,8 +101,8 @@ function ApprovalArticle({ approval, onVoted }: { approval: ShownApproval; onVot
       </h3>
       <FactList
         facts={[
-          ["Asked", <TimeText at={created_at} />],
-          ["Votes", `${approving} of ${quorum_required} that are needed`],
+          ["Requested", <TimeText at={created_at} />],
+          ["Votes", `${approving} of ${quorum_required} needed`],
           ["Hash of the arguments", <code>{args_hash}</code>],
         ]}
       />
@@ -135,10 +135,10 @@ function ApprovalArticle({ approval, onVoted }: { approval: ShownApproval; onVot
 
 const VERDICTS: { readonly [Verdict in ArgumentsVerdict]: string } = {
   same: "✓ These are the arguments of this call.",
-  different: "✗ The call has other arguments than these.",
+  different: "✗ These are not the arguments of this call.",
   ambiguous:
-    "✗ These can be read in two ways: a member stands twice, or a number has more digits than the call keeps.",
-  not_json: '✗ Arguments are a JSON object, such as {"amount": 5}.',
+    "✗ These arguments are ambiguous: a member occurs twice, or a number has more digits than the call keeps.",
+  not_json: '✗ The arguments must be a JSON object, such as {"amount": 5}.',
 };
 
 /** The full arguments that the agent showed, as omitted parts would be approved unseen; marks a wrong hash. */
@@ -151,7 +151,7 @@ function ShownArguments({ text, argsHash }: { text: string; argsHash: string }) 
         <bdi>{showText(text)}</bdi>
       </pre>
       <p class={verdict === "same" ? "good" : "bad"} data-verdict={verdict}>
-        {verdict === "same" ? "✓ Your vote signs the hash of these." : VERDICTS.different}
+        {verdict === "same" ? "✓ Your vote signs the hash of these arguments." : VERDICTS.different}
       </p>
     </>
   );
@@ -163,7 +163,7 @@ function ArgumentsCheck({ argsHash }: { argsHash: string }) {
   const verdict = text.trim() === "" ? undefined : compareArguments(text, argsHash);
   return (
     <details>
-      <summary>Compare with the arguments that you were given</summary>
+      <summary>Compare the hash with the arguments that you were given</summary>
       <label>
         Arguments as JSON; they stay in this browser
         <textarea rows={3} value={text} onInput={(event) => setText(event.currentTarget.value)} />
@@ -208,7 +208,7 @@ function VoteDialog({
               once, with exactly the arguments whose hash is <code>{args_hash}</code>
             </>
           )}
-          . The key of this browser signs your vote, and it cannot be taken back.
+          . The key of this browser signs your vote, which cannot be taken back.
         </p>
       }
       run={vote}
@@ -225,8 +225,9 @@ function VotingKey() {
     <details>
       <summary>Whose calls may this browser approve?</summary>
       <p>
-        Those of agents whose configuration names it in <code>policy.quorum.approvers</code>. An
-        agent verifies the votes itself, by this key:
+        The calls of agents whose configuration names this browser in{" "}
+        <code>policy.quorum.approvers</code>, with the entry below. An agent verifies the votes
+        itself, with the key in that entry.
       </p>
       <pre>{approver}</pre>
     </details>
@@ -247,7 +248,7 @@ function PastApprovals() {
       caption="Approvals that no longer wait for you"
       loadPage={loadPage}
       rowKey={({ agent_id, approval_id }) => `${agent_id} ${approval_id}`}
-      empty="None yet."
+      empty="There are none yet."
       tone={({ status }) => (status === "denied" ? "bad" : undefined)}
       columns={[
         { title: "Tool", cell: ({ tool_name }) => <ForeignLine text={tool_name} /> },
@@ -257,7 +258,7 @@ function PastApprovals() {
           cell: (approval) => describeVote(approval, agentId).ownDecision ?? "none",
         },
         { title: "State", cell: ({ status }) => status },
-        { title: "Asked", cell: ({ created_at }) => <TimeText at={created_at} /> },
+        { title: "Requested", cell: ({ created_at }) => <TimeText at={created_at} /> },
       ]}
     />
   );

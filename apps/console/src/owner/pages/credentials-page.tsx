@@ -11,9 +11,9 @@ export function CredentialsPage() {
   const { agentId } = useOwnerContext().device;
   return (
     <>
-      <h2>What others signed about your agent</h2>
+      <h2>Credentials about your agent</h2>
       <Credentials agentId={agentId} />
-      <h2>Whom your agent trusts</h2>
+      <h2>Agents that your agent has delegated to</h2>
       <TrustRecords agentId={agentId} />
     </>
   );
@@ -33,7 +33,7 @@ function Credentials({ agentId }: { agentId: string }) {
       empty="No credential yet. The relay issues one for completed work."
       columns={[
         { title: "Type", cell: ({ type }) => <ForeignLine text={type} /> },
-        { title: "By", cell: ({ credential }) => <ShortId id={getIssuer(credential)} /> },
+        { title: "Issuer", cell: ({ credential }) => <ShortId id={getIssuer(credential)} /> },
         { title: "Issued", cell: ({ issued_at }) => <TimeText at={issued_at} /> },
         { title: "State", cell: ({ revoked }) => (revoked ? "revoked" : "in force") },
         { title: "Id", cell: ({ credential_id }) => <ShortId id={credential_id} /> },
@@ -51,11 +51,11 @@ function TrustRecords({ agentId }: { agentId: string }) {
   const loadPage = useListPages("listTrust", { params: { agentId } }, getRecords);
   return (
     <PageTable
-      caption="Agents that your agent has ordered from"
+      caption="Agents that your agent has delegated to"
       loadPage={loadPage}
       rowKey={({ remote_agent_id }) => remote_agent_id}
       tone={({ trust_level }) => (trust_level === "blocked" ? "bad" : undefined)}
-      empty="Your agent has ordered from no other agent yet."
+      empty="Your agent has not delegated to another agent yet."
       columns={[
         { title: "Agent", cell: ({ remote_agent_id }) => <ShortId id={remote_agent_id} /> },
         { title: "Level", cell: ({ trust_level }) => trust_level.replaceAll("_", " ") },
@@ -63,12 +63,12 @@ function TrustRecords({ agentId }: { agentId: string }) {
         { title: "Done", isNumber: true, cell: ({ successful_tasks }) => successful_tasks },
         { title: "Failed", isNumber: true, cell: ({ failed_tasks }) => failed_tasks },
         {
-          title: "Takes",
+          title: "Average time",
           isNumber: true,
           cell: ({ avg_latency_ms }) =>
             avg_latency_ms === null ? "–" : showDuration(avg_latency_ms),
         },
-        { title: "Last", cell: ({ last_seen_at }) => <TimeText at={last_seen_at} /> },
+        { title: "Last seen", cell: ({ last_seen_at }) => <TimeText at={last_seen_at} /> },
       ]}
     />
   );

@@ -21,7 +21,7 @@ export function DevicesPage() {
             caption="Devices of the agent"
             rows={devices.toReversed()}
             rowKey={({ device_id }) => device_id}
-            empty="There are none."
+            empty="There are no devices."
             tone={({ revoked }) => (revoked ? "doubt" : undefined)}
             columns={[
               {
@@ -37,7 +37,7 @@ export function DevicesPage() {
                 title: "Key",
                 cell: ({ public_key }) => <code>{formatFingerprint(public_key)}</code>,
               },
-              { title: "May", cell: ({ scopes }) => scopes.join(", ") },
+              { title: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
               { title: "Since", cell: ({ registered_at }) => <TimeText at={registered_at} /> },
               { title: "State", cell: ({ revoked }) => (revoked ? "ended" : "in force") },
               { title: "Id", cell: ({ device_id }) => <ShortId id={device_id} /> },
@@ -46,8 +46,8 @@ export function DevicesPage() {
         )}
       </AnswerView>
       <p class="hint">
-        This browser can end itself only. Where your agent runs,{" "}
-        <code>agent-server unpair DEVICE_ID</code> ends any of them.
+        This browser can end only itself. To end any other device, run{" "}
+        <code>agent-server unpair DEVICE_ID</code> where your agent runs.
       </p>
     </>
   );
@@ -67,7 +67,7 @@ function EndButton() {
         <AskDialog
           title="End this device?"
           verb="End this device"
-          consequence="This browser sees nothing more of the agent, and its key is deleted. To come back, pair it again."
+          consequence="This browser can no longer see the agent, and its key is deleted. To see the agent here again, pair this browser again."
           run={() => relay.call("revokeDevice", { params: { agentId, deviceId } })}
           onClose={(isDone) => {
             setAsking(false);

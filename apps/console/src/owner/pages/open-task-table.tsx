@@ -15,21 +15,21 @@ export function OpenTaskTable({
   const now = useNow(1_000);
   return (
     <RowTable
-      caption="Open jobs"
+      caption="Open tasks"
       rows={tasks}
       rowKey={({ task_id }) => task_id}
       tone={({ expires_at }) => (expires_at < now ? "doubt" : undefined)}
-      empty="No job is open."
+      empty="No task is open."
       columns={[
-        { title: "Job", cell: ({ prompt }) => <ForeignText text={prompt} /> },
+        { title: "Task", cell: ({ prompt }) => <ForeignText text={prompt} /> },
         { title: "State", cell: describeState },
         {
-          title: "Who",
+          title: "Role",
           cell: ({ submitted_by, assigned_to }) =>
             submitted_by === agentId ? (
-              <>you ordered from {assigned_to === null ? "–" : <ShortId id={assigned_to} />}</>
+              <>delegated to {assigned_to === null ? "–" : <ShortId id={assigned_to} />}</>
             ) : (
-              <>you work for {submitted_by === null ? "–" : <ShortId id={submitted_by} />}</>
+              <>working for {submitted_by === null ? "–" : <ShortId id={submitted_by} />}</>
             ),
         },
         {
@@ -39,7 +39,7 @@ export function OpenTaskTable({
         },
         { title: "Since", cell: ({ submitted_at }) => <TimeText at={submitted_at} /> },
         {
-          title: "Left",
+          title: "Time left",
           isNumber: true,
           cell: ({ expires_at }) => showDuration(Math.max(0, expires_at - now)),
         },
@@ -50,6 +50,6 @@ export function OpenTaskTable({
 }
 
 function describeState({ status, cancel_requested_at }: ShownTask): string {
-  if (cancel_requested_at !== undefined) return "asked to stop";
-  return status === "claimed" ? "in work" : "waiting for its executor";
+  if (cancel_requested_at !== undefined) return "cancellation requested";
+  return status === "claimed" ? "being worked on" : "waiting for its executor";
 }

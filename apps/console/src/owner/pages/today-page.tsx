@@ -44,10 +44,10 @@ function NeedsYou({ failed }: { failed: number }) {
       )}
       {failed > 0 && (
         <a href="#/" onClick={showFailed}>
-          {failed} {failed === 1 ? "job has" : "jobs have"} failed today
+          {failed} {failed === 1 ? "task has" : "tasks have"} failed today
         </a>
       )}
-      {approvals + failed === 0 && "Nothing waits for you."}
+      {approvals + failed === 0 && "Nothing needs your attention."}
     </p>
   );
 }
@@ -64,12 +64,12 @@ function Day({ day, agentId }: { day: LoadedDay; agentId: string }) {
     <>
       <ul class="tiles">
         <Card title="Earned today" value={showMoney(worked.earned)}>
-          <Sparkline values={worked.earnedByHour} label="Earned by each hour in US dollars" />
+          <Sparkline values={worked.earnedByHour} label="Earned per hour in US dollars" />
         </Card>
         <Card title="Spent today" value={showMoney(worked.spent)}>
           <small>{describeOrders(ordered)}</small>
         </Card>
-        <Card title="Jobs done today" value={String(worked.done)}>
+        <Card title="Tasks done today" value={String(worked.done)}>
           <small>{worked.failed > 0 ? `${worked.failed} failed` : "none failed"}</small>
         </Card>
         <Card
@@ -79,10 +79,14 @@ function Day({ day, agentId }: { day: LoadedDay; agentId: string }) {
           <small>{describeHold(balance.body?.pending_allocations)}</small>
         </Card>
       </ul>
-      {isCut && <p class="hint">Today has more than is read here; the sums are at least these.</p>}
+      {isCut && (
+        <p class="hint">
+          There is more from today than this page reads, so the real sums may be higher.
+        </p>
+      )}
       <h2 id="failed">Failed today</h2>
       <FailedTable failed={failed} agentId={agentId} />
-      <h2>Work in hand</h2>
+      <h2>Open tasks</h2>
       <OpenTaskTable tasks={open} agentId={agentId} />
     </>
   );
@@ -109,11 +113,11 @@ function Card({
 function FailedTable({ failed, agentId }: { failed: readonly FailedTask[]; agentId: string }) {
   return (
     <RowTable
-      caption="Failed jobs of today"
+      caption="Failed tasks of today"
       rows={failed}
       rowKey={({ task }) => task.task_id}
       tone={() => "bad"}
-      empty="No job has failed today."
+      empty="No task has failed today."
       columns={[
         {
           title: "Why",
@@ -124,13 +128,13 @@ function FailedTable({ failed, agentId }: { failed: readonly FailedTask[]; agent
             </>
           ),
         },
-        { title: "Job", cell: ({ task }) => <ShortId id={task.task_id} /> },
+        { title: "Task", cell: ({ task }) => <ShortId id={task.task_id} /> },
         {
           title: "For",
           cell: ({ task }) =>
             task.submitted_by === agentId ? "you" : <ShortId id={task.submitted_by ?? ""} />,
         },
-        { title: "How", cell: ({ task }) => task.status },
+        { title: "State", cell: ({ task }) => task.status },
         { title: "When", cell: ({ task }) => <TimeText at={task.submitted_at} /> },
       ]}
     />
@@ -138,14 +142,14 @@ function FailedTable({ failed, agentId }: { failed: readonly FailedTask[]; agent
 }
 
 function describeOrders({ done, failed }: DaySummary): string {
-  if (done + failed === 0) return "no job of others";
-  return `${done} ${done === 1 ? "job" : "jobs"} of others${failed > 0 ? `, ${failed} failed` : ""}`;
+  if (done + failed === 0) return "no tasks delegated to others";
+  return `${done} ${done === 1 ? "task" : "tasks"} done by others${failed > 0 ? `, ${failed} failed` : ""}`;
 }
 
 function describeHold(held: number | undefined): string {
   return held === undefined || held === 0
     ? "nothing held"
-    : `and ${showMoney(held)} held for open jobs`;
+    : `and ${showMoney(held)} held for open tasks`;
 }
 
 function describeWho(by: "executor" | "relay", isOwn: boolean): string {

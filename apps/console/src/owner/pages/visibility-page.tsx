@@ -14,14 +14,14 @@ export function VisibilityPage() {
   return (
     <>
       <button type="button" onClick={answer.reload}>
-        Look again
+        Check again
       </button>
       <AnswerView answer={answer}>
         {({ checks, queries, hints }) => (
           <>
-            <h2>What to mend</h2>
+            <h2>What would help</h2>
             {hints.length === 0 ? (
-              <p class="empty">Nothing: the agent is found as well as it can be.</p>
+              <p class="empty">Nothing: no change would make the agent easier to find.</p>
             ) : (
               <ul class="hints">
                 {hints.map((hint) => (
@@ -34,7 +34,7 @@ export function VisibilityPage() {
               caption="Rank of the agent for each of its capabilities"
               rows={queries}
               rowKey={({ capability }) => capability}
-              empty="The agent lists no capability, so others cannot look for it."
+              empty="The agent lists no capability, so others cannot find it."
               tone={({ rank }) => (rank === null ? "bad" : undefined)}
               columns={[
                 { title: "Capability", cell: ({ capability }) => showText(capability, 100) },

@@ -43,7 +43,7 @@ export function WithdrawalForm({ agentId, onDone }: { agentId: string; onDone: (
         />
       </label>
       <label>
-        Pay to, in the words of your operator
+        Destination, in the form that your operator requires
         <input
           type="text"
           name="destination"
@@ -60,7 +60,7 @@ export function WithdrawalForm({ agentId, onDone }: { agentId: string; onDone: (
           verb="Withdraw"
           consequence={
             <p>
-              {showMoney(wanted.amount)} leave the balance at once. The operator pays them to{" "}
+              {showMoney(wanted.amount)} leaves the balance at once. The operator then pays it to{" "}
               <QuotedText text={wanted.destination} />.
             </p>
           }

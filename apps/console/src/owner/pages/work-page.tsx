@@ -13,9 +13,9 @@ export function WorkPage() {
   const { agentId } = useOwnerContext().device;
   return (
     <>
-      <h2>Your agent works on</h2>
+      <h2>Tasks that your agent works on</h2>
       <OpenTasks agentId={agentId} />
-      <h2>Others work for your agent on</h2>
+      <h2>Tasks that others work on for your agent</h2>
       <OpenTasks agentId={agentId} submittedBy="me" />
     </>
   );
@@ -33,7 +33,7 @@ function OpenTasks({ agentId, submittedBy }: { agentId: string; submittedBy?: "m
       {({ tasks, isCut }) => (
         <>
           <OpenTaskTable tasks={tasks} agentId={agentId} />
-          {isCut && <p class="hint">More jobs are open than are listed here.</p>}
+          {isCut && <p class="hint">More tasks are open than are listed here.</p>}
         </>
       )}
     </AnswerView>

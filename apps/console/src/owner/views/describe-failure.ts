@@ -12,12 +12,12 @@ export function describeFailure(status: string, receipt: unknown): FailureReason
   if (typeof result === "string" && result.trim() !== "") {
     return { by: "executor", sentence: result };
   }
-  const sentence = RELAY_SENTENCES[status] ?? "It ended without a reason.";
+  const sentence = RELAY_SENTENCES[status] ?? "It ended, and no reason is known.";
   return { by: "relay", sentence };
 }
 
 const RELAY_SENTENCES: Readonly<Record<string, string>> = {
-  expired: "No result arrived in time; the money went back.",
-  failed: "The executor could not do it and gave no reason.",
+  expired: "No result arrived in time, so the money went back to the submitter.",
+  failed: "The executor failed at it and gave no reason.",
   denied: "The executor refused it and gave no reason.",
 };

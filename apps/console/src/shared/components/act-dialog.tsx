@@ -76,7 +76,7 @@ export function ActButton<Body>({
       class="act"
       onClick={() => openDialog(<ActDialog question={question} onClose={close} />)}
       aria-disabled={mayAct.value ? undefined : "true"}
-      title={mayAct.value ? undefined : "This session only reads"}
+      title={mayAct.value ? undefined : "This session is read-only"}
     >
       {label}
     </button>
@@ -125,7 +125,8 @@ function ActDialog<Body>({
           {refusal !== undefined && <RefusalText refusal={refusal} />}
           {!mayAct.value && (
             <p class="refusal">
-              This session only reads. Give the token or a new code above to act.
+              This session is read-only. To make changes, enter the token or a new link in the menu
+              at the top.
             </p>
           )}
           <div class="buttons">
@@ -170,7 +171,7 @@ function ActFields<Body>({ question }: { question: ActQuestion<Body> }) {
         </label>
       ))}
       <label>
-        Reason, for the audit
+        Reason, recorded in the audit
         <input
           type="text"
           name="reason"
@@ -182,7 +183,7 @@ function ActFields<Body>({ question }: { question: ActQuestion<Body> }) {
       </label>
       {typedWord !== undefined && (
         <label>
-          Type <strong>{typedWord}</strong> to go on
+          Type <strong>{typedWord}</strong> to continue
           <input type="text" name="typed" required pattern={typedWord} autocomplete="off" />
         </label>
       )}

@@ -5,7 +5,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   "network.timeout": "The relay did not answer in time.",
   "network.aborted": "The call was stopped.",
   "response.too_large": "The answer is too large for this page.",
-  "session.level": "This session only reads now. Give the token or a new code to act.",
+  "session.level": "This session is read-only now. To make changes, enter the token or a new link.",
   "session.ended": "The session has ended. Sign in again.",
 };
 

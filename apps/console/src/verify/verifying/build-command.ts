@@ -17,7 +17,7 @@ export function buildCommand(
     ...splitWords(witnesses).flatMap((witness) => option("--witness", witness)),
     ...option("--quorum", quorum.trim()),
     ...(uses.proof ? ["--proof", "THE-PROOF-FILE"] : []),
-    ...(uses.succession ? ["--succession", "THE-STEPS-OF-THE-KEY"] : []),
+    ...(uses.succession ? ["--succession", "THE-SUCCESSION-FILE"] : []),
     quoteForShell(name),
   ].join(" ");
 }

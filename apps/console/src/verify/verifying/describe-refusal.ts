@@ -12,8 +12,8 @@ const texts: Readonly<Record<string, RefusalText>> = {
     remedy: "Compare the key below with the one that you have, and with its source.",
   },
   "artifact.unrecognised": {
-    reason: "This is no kind of file that agents or relays sign.",
-    remedy: "Ask the sender for the evidence of the task, as the relay gave it.",
+    reason: "Agents and relays sign no files of this kind.",
+    remedy: "Ask the sender for the evidence of the task, exactly as the relay sent it.",
   },
   "artifact.unreadable": {
     reason: "The file cannot be read.",
@@ -21,10 +21,10 @@ const texts: Readonly<Record<string, RefusalText>> = {
   },
   "bundle.not_canonical": {
     reason: "The text was reformatted after it was signed.",
-    remedy: "Ask for the original file: one more blank or line end is enough.",
+    remedy: "Ask for the original file: a single added space or line break makes it invalid.",
   },
   "bundle.signature_invalid": {
-    reason: "Something in it was changed after the relay had signed it.",
+    reason: "Something in it was changed after the relay signed it.",
     remedy: "Do not rely on it. Ask the relay for the evidence of this task.",
   },
   "receipt.signature_invalid": {
@@ -41,15 +41,16 @@ const texts: Readonly<Record<string, RefusalText>> = {
   },
   "log.key_unknown": {
     reason: "It needs the key of a transparency log.",
-    remedy: "Name the log's key under “Log and witnesses”, from another source than the file.",
+    remedy:
+      "Name the log's key under “Log and witnesses”. Get it from a source other than the file.",
   },
   "log.entry_missing": {
-    reason: "Nothing here proves that the log that you named holds it.",
+    reason: "Nothing here proves that it is in the log that you named.",
     remedy: "Ask the relay for new evidence or for the proof file.",
   },
   "log.quorum_missing": {
-    reason: "Fewer of the witnesses that you named have signed the log than you demand.",
-    remedy: "Do not rely on it before they have: the relay may show others another log.",
+    reason: "Fewer of the witnesses that you named have signed the log than you require.",
+    remedy: "Do not rely on it until they have: the relay may show others a different log.",
   },
 };
 

@@ -26,17 +26,17 @@ export type ParsedTrust =
 
 const fields = { log: "log", witness: "witnesses", quorum: "quorum" } as const;
 const messages = {
-  log: "This is no key of a log. A key is <name>+<8 hex digits>+<base64>.",
+  log: "This is not the key of a log. Such a key is <name>+<8 hex digits>+<base64>.",
   missingLog: "Name the key of the log that the witnesses cosign.",
-  witness: "This is no list of keys of witnesses. A key is <name>+<8 hex digits>+<base64>.",
-  quorum: "The quorum must be a number from 1 to that of the witnesses.",
+  witness: "This is not a list of witness keys. Such a key is <name>+<8 hex digits>+<base64>.",
+  quorum: "The quorum must be a number from 1 to the number of witnesses.",
 } as const;
 
 /** Parses the fields of the page by the rules of the command `agent-verify`; an empty field names nothing. */
 export function parseTrust(texts: TrustTexts): ParsedTrust {
   const keys = parseKeys(texts.keys);
   if (!keys.ok) {
-    const message = `“${showLine(keys.word, 40)}” is no key. A key is ${NAMED_KEY_FORM}.`;
+    const message = `“${showLine(keys.word, 40)}” is not a key. A key is ${NAMED_KEY_FORM}.`;
     return { ok: false, field: "keys", message };
   }
   const log = parseLogOptions({
