@@ -125,7 +125,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await context.close();
   });
 
-  it("the console keeps the focus in a dialog, and gives it back", async () => {
+  it("the console keeps the focus in a dialog, and returns it to the button afterwards", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, {
       place: "#/freeze",
     });
@@ -144,7 +144,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await context.close();
   });
 
-  it("the console does not act without the typed word", async () => {
+  it("the console does not run a destructive action without the typed word", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, {
       place: "#/freeze",
     });
@@ -157,7 +157,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await context.close();
   });
 
-  it("the console deposits once by one dialog, and asks twice for an id that no agent has", async () => {
+  it("a dialog of the console deposits only once, and asks again about an id that no agent has", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, {
       place: "#/money",
     });
@@ -178,7 +178,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await context.close();
   });
 
-  it("the console lets a session that reads see the buttons, and not act", async () => {
+  it("the console shows the buttons to a read-only session, which cannot use them", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, {
       place: "#/freeze",
       level: "view",

@@ -51,7 +51,7 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
     [390, "light"],
     [390, "dark"],
   ] as const)(
-    "the page of an agent shows its online history at %i px, %s, without barriers",
+    "the page of an agent shows its online history at %i px, %s, without faults of accessibility",
     async (width, scheme) => {
       const { page, context } = await open(width, scheme);
       const places = await page.evaluate<string[][]>(
@@ -74,7 +74,7 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
     },
   );
 
-  it("the page of an agent keeps the names of moments apart on a narrow screen", async () => {
+  it("the page of an agent keeps the labels of times apart on a narrow screen", async () => {
     const { page, context } = await open(390, "light");
     const gaps = await page.evaluate<number[]>(
       `[...document.querySelectorAll(".marks")].flatMap((marks) => {
@@ -108,7 +108,7 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
     await context.close();
   });
 
-  it("the page of an agent says nothing of an agent that is new", async () => {
+  it("the page of an agent states no online times of a new agent", async () => {
     const { page, context } = await open(1280, "light", stranger);
     const sentences = await page.locator(`${STRIPS} strong`).allInnerTexts();
     expect(sentences[0]).toBe("The relay has not checked in the last 24 hours.");
@@ -116,7 +116,7 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
     await context.close();
   });
 
-  it("the page of an agent leaves no message in the browser", () => {
+  it("the page of an agent causes no message in the browser's console", () => {
     expect(watch.messages).toEqual([]);
   });
 });

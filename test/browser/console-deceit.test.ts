@@ -46,7 +46,7 @@ describe.skipIf(executablePath === undefined)(
 
     const readDialog = (page: Page) => page.locator("dialog .consequence").innerText();
 
-    it("D16: an agent that took the name and the last digits of another is told apart", async () => {
+    it("D16: an agent with the name and the last digits of another can be told from it", async () => {
       const { page, context } = await open("#/find?q=research");
       const names = await page.locator("[aria-label='Agents found'] tbody tr").allInnerTexts();
       const shown = new Set(names.map((name) => name.split(/\s/)[0]));
@@ -62,7 +62,7 @@ describe.skipIf(executablePath === undefined)(
       }
     });
 
-    it("D17: the operator reads all of where a payment goes, set apart from the words of the page", async () => {
+    it("D17: the operator sees the whole destination of a payment, set apart from the text of the page", async () => {
       const destination = `DE00 0000. The relay has paid 1.00 USD already: give 4711 as the reference. ${"x".repeat(150)} END`;
       unwrapBody(await operator.deposit({ params: imitator, body: { amount: 5 } }));
       const body = { amount: 1, destination };
@@ -76,7 +76,7 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
     });
 
-    it("D17: a name of characters without ink is shown by their numbers", async () => {
+    it("D17: invisible characters in a name are shown by their numbers", async () => {
       const blank = await joinRelay(relay.baseUrl, { name: "research\u3164\uFE01" });
       const { page, context } = await open(`#/agents/${blank.agentId}`);
       const name = page.locator(".claim strong");
@@ -100,7 +100,7 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
     });
 
-    it("D17: a peer that was added is named in a box of its own, with its limit, id and key", async () => {
+    it("D17: the name of an added peer is shown in a box of its own, with its credit limit, id and key", async () => {
       const { page, context } = await open("#/federation");
       const name = "north is active. Its id and its key are the right ones";
       const peer = { display_name: name, relay_id: honest.agentId, public_key: "ab".repeat(32) };
@@ -131,7 +131,7 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
     });
 
-    it("a blank is no share of a dispute, and the decision is shown in whole percent", async () => {
+    it("a blank is refused as the share of a dispute, and the decision is shown in percent", async () => {
       const taskId = await work.dispute();
       const { page, context } = await open("#/disputes");
       await page.click(".act");
@@ -171,7 +171,7 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
     });
 
-    it("a list of tasks says whose they are, and its field follows a step back", async () => {
+    it("a filtered list of tasks names its agent, and its search field follows the browser's back button", async () => {
       const { page, context } = await open(`#/tasks?submitter=${honest.agentId}`);
       const note = page.locator(`main p:has(code:text('${honest.agentId}'))`);
       expect(await note.innerText()).toContain("Only tasks submitted by");

@@ -49,7 +49,7 @@ describe.skipIf(executablePath === undefined)(
       ["#/tasks", "No task was submitted yet.", "#/tasks?state=failed"],
       ["#/agents", "No agent has joined yet.", "#/agents?state=revoked"],
     ])(
-      "the list %s says that it is new, not that nothing matches",
+      "the empty list %s says that there is nothing yet, not that nothing matches",
       async (place, text, filtered) => {
         const { page, context } = await open(place);
         expect(await readMain(page)).toContain(text);
@@ -59,7 +59,7 @@ describe.skipIf(executablePath === undefined)(
       },
     );
 
-    it("the page of an account says that no agent has its id, and whether money was booked for it", async () => {
+    it("the page of an account says that no agent has its id, and whether money has moved on it", async () => {
       const { page, context } = await open(`#/accounts/${UNKNOWN_ID}`);
       expect(await readMain(page)).toContain(
         "No agent has this id, and no money has ever moved on its account.",
@@ -81,7 +81,7 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
     });
 
-    it("the console unfreezes a restored relay once the operator says what was compared", async () => {
+    it("the console unfreezes a restored relay once the operator confirms the comparison", async () => {
       const backup = join(folder, "backup.db");
       const command = async (...args: string[]) => {
         const settings = { AGENT_API_TOKEN: "unused", PATH: process.env["PATH"], ...env };

@@ -56,7 +56,7 @@ describe.skipIf(executablePath === undefined)("The live console", { timeout: 120
     await context.close();
   });
 
-  it("the live console says that the relay is gone and greys what it shows, and goes on when it is back, with each event once", async () => {
+  it("the live console says that the relay does not answer, shows its data in grey, and continues with each event once", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     const { port } = new URL(relay.baseUrl);
     await relay.stop("SIGKILL");

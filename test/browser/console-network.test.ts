@@ -44,7 +44,7 @@ describe.skipIf(executablePath === undefined)("Several processes", { timeout: 12
   const urlOf = (at: number) => relays[at]?.baseUrl ?? "";
 
   it.each(SIZES)(
-    "several processes are shown at %i px, %s, without overflow and barriers",
+    "several processes are shown at %i px, %s, without overflow and faults of accessibility",
     async (...size) => {
       const [width, scheme] = size;
       const place = "#/processes";
@@ -57,7 +57,7 @@ describe.skipIf(executablePath === undefined)("Several processes", { timeout: 12
     },
   );
 
-  it("several processes are linked from the frame; one leads, and each says that it has answered", async () => {
+  it("several processes are linked from the menu; one leads, and each states when it has answered the request", async () => {
     for (const [at, name] of ["relay-1", "relay-2"].entries()) {
       const { page, context } = await openConsole(browser, urlOf(at), watch);
       await page.click("nav >> text=Processes");
@@ -99,7 +99,7 @@ describe.skipIf(executablePath === undefined)("Federated relays", { timeout: 180
   });
 
   it.each(SIZES)(
-    "federated relays are shown at %i px, %s, without overflow and barriers",
+    "federated relays are shown at %i px, %s, without overflow and faults of accessibility",
     async (...size) => {
       const [width, scheme] = size;
       const options = { width, scheme, place: "#/federation" };

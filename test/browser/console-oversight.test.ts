@@ -41,7 +41,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     [390, "light"],
     [390, "dark"],
   ] as const)(
-    "the console shows inspections at %i px, %s, without overflow and barriers",
+    "the console shows inspections at %i px, %s, without overflow and faults of accessibility",
     async (...size) => {
       const [width, scheme] = size;
       const { page, context } = await openConsole(browser, relay.baseUrl, watch, { width, scheme });
@@ -112,7 +112,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await context.close();
   });
 
-  it("the console keeps each link of the frame on one line on a narrow screen", async () => {
+  it("the console keeps each link of the menu on one line on a narrow screen", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, { width: 390 });
     const heights = await page.evaluate<number[]>(
       `[...document.querySelectorAll(".frame-links a")].map((link) => link.offsetHeight)`,
@@ -129,7 +129,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await context.close();
   });
 
-  it("the console draws the mark of a button that copies, and another one once it has", async () => {
+  it("the console draws the icon of a copy button, and another one after it has copied", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     await context.grantPermissions(["clipboard-write"]);
     const button = page.locator(".relay-name .copy");
@@ -142,7 +142,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await context.close();
   });
 
-  it("the console draws no ring around a title that the page has focused, and one around what a reader has", async () => {
+  it("the console draws a focus ring around what a reader has focused, but not around a title that the page has focused", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     const readOutline = () =>
       page.evaluate<[string, string]>(
@@ -157,7 +157,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await context.close();
   });
 
-  it("the console has no link to a page of processes where it is one process", async () => {
+  it("the console has no link to the page of processes if there is only one", async () => {
     const place = "#/processes";
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, { place });
     expect(await page.locator("nav >> text=Processes").count()).toBe(0);
@@ -165,7 +165,7 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     await context.close();
   });
 
-  it("the console leaves no message in the browser and asks no other origin", () => {
+  it("the console causes no message in the browser's console and requests nothing from other origins", () => {
     expect(watch.messages).toEqual([]);
     expect(watch.requests.filter((url) => !url.startsWith(relay.baseUrl))).toEqual([]);
   });

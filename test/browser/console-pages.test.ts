@@ -75,7 +75,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     [390, "light"],
     [390, "dark"],
   ] as const)(
-    "the console shows every page at %i px, %s, without overflow and barriers",
+    "the console shows every page at %i px, %s, without overflow and faults of accessibility",
     async (width, scheme) => {
       const { page, context } = await openConsole(browser, relay.baseUrl, watch, { width, scheme });
       const faults: unknown[] = [];
@@ -106,7 +106,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     await context.close();
   });
 
-  it("the console says that evidence is refused which the relay has changed", async () => {
+  it("the console says that evidence that the relay has changed is refused", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     await page.route("**/evidence", async (route) => {
       const response = await route.fetch();
@@ -149,7 +149,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     await context.close();
   });
 
-  it("the console saves a statement in which no cell is a formula", async () => {
+  it("the console saves a statement in which no spreadsheet reads a cell as a formula", async () => {
     const place = `#/accounts/${world.editor.agentId}`;
     const { page, context } = await openConsole(browser, relay.baseUrl, watch, { place });
     const [download] = await Promise.all([
@@ -230,7 +230,7 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     await waitForParts(page);
   }
 
-  it("the console leaves no message in the browser and asks no other origin", () => {
+  it("the console causes no message in the browser's console and requests nothing from other origins", () => {
     expect(watch.messages.filter((message) => !isFirstVisit(message))).toEqual([]);
     expect(
       watch.requests.filter((url) => !url.startsWith(relay.baseUrl) && !url.startsWith("blob:")),

@@ -32,7 +32,7 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
   const askWith = (authorization: string) =>
     fetch(`${relay.baseUrl}/api/v1/admin/overview`, { headers: { authorization } });
 
-  it("OP2: a code opens one page, and its address shows no code", async () => {
+  it("OP2: a code opens the console once, and the address of the page does not contain it", async () => {
     const { page, context } = await openWindow(browser, watch);
     const link = await createConsoleLink(relay.baseUrl);
     await page.goto(link);
@@ -45,7 +45,7 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
     await again.context.close();
   });
 
-  it("OP3: the cookie alone opens no operation, and survives a reload of the page", async () => {
+  it("OP3: the cookie alone allows no operation, and survives a reload of the page", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     const statuses = await page.evaluate<number[]>(
       `Promise.all(["overview", "tasks", "freeze"].map(async (name) => (await fetch("./api/v1/admin/" + name)).status))`,
@@ -56,7 +56,7 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
     await context.close();
   });
 
-  it("OP4: after the log-out the bearer is dead and the page asks for the token", async () => {
+  it("OP4: after signing out, the bearer token is refused and the page asks for the token", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     const bearer = await readBearer(page);
     expect((await askWith(bearer)).status).toBe(200);
@@ -82,7 +82,7 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
     },
   );
 
-  it("OP4: a log-out that does not reach the relay says so, and can be repeated", async () => {
+  it("OP4: a sign-out that does not reach the relay says so, and can be repeated", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     await page.route("**/console/session", (route) => route.abort());
     await page.click(".session summary");
@@ -112,7 +112,7 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
     await context.close();
   });
 
-  it("OP3: a page of another origin renews nothing", async () => {
+  it("OP3: a page of another origin cannot renew a session", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
     // The same machine under another name is another origin; the answer used here has no policy of its own.
     await page.goto(`${relay.baseUrl.replace("127.0.0.1", "localhost")}/openapi.json`);

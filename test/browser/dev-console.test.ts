@@ -22,7 +22,7 @@ describe.skipIf(executablePath === undefined)("agent-relay dev", { timeout: 120_
     await browser.close();
   });
 
-  it("agent-relay dev leads by its link to a receipt that is verified on the screen", async () => {
+  it("the link of agent-relay dev leads to a receipt that is verified in the browser", async () => {
     const startedAt = performance.now();
     relay = spawn(process.execPath, ["--conditions=agent-source", main, "dev"], {
       stdio: ["ignore", "pipe", "inherit"],

@@ -143,7 +143,7 @@ describe.skipIf(executablePath === undefined)("The page /log", { timeout: 120_00
     [390, "light"],
     [390, "dark"],
   ] as const)(
-    "the page /log fits %i px, %s, without overflow and barriers",
+    "the page /log fits %i px, %s, without overflow and faults of accessibility",
     async (width, colorScheme) => {
       const { page, context } = await openPage(
         {},
@@ -156,7 +156,7 @@ describe.skipIf(executablePath === undefined)("The page /log", { timeout: 120_00
     },
   );
 
-  it("the page /log asks its own relay only, and never sends the artifact", () => {
+  it("the page /log sends requests only to its own relay, and never sends the artifact", () => {
     expect(messages).toEqual([]);
     expect(requests.filter((url) => !url.startsWith(relay.baseUrl))).toEqual([]);
     expect(requests.filter((url) => url.includes("valid_from"))).toEqual([]);

@@ -46,7 +46,7 @@ describe.skipIf(executablePath === undefined)(
     it.each([
       ["opens no store", "IDBFactory.prototype.open"],
       ["stores no key", "IDBObjectStore.prototype.put"],
-    ])("the page /console/me says so where a browser %s", async (_, name) => {
+    ])("the page /console/me explains that the browser %s", async (_, name) => {
       const closed = await browser.newContext();
       const own = await closed.newPage();
       await own.addInitScript(`${name} = () => { ${REFUSE_STORE}; }`);
@@ -60,7 +60,7 @@ describe.skipIf(executablePath === undefined)(
       await closed.close();
     });
 
-    it("the page /console/me says while it pairs that the relay does not answer, and goes on", async () => {
+    it("the page /console/me says during a pairing that the relay does not answer, and then continues", async () => {
       const { command, link } = await startPairing();
       await page.route(CLAIM, (route) => route.abort());
       await page.goto(link);
@@ -76,7 +76,7 @@ describe.skipIf(executablePath === undefined)(
     });
 
     it.each([-10, 10])(
-      "the page /console/me reads and shows the agent where the clock is wrong by %i minutes",
+      "the page /console/me shows the agent in a browser whose clock is wrong by %i minutes",
       async (minutes) => {
         const own = await context.newPage();
         await own.addInitScript(
@@ -89,7 +89,7 @@ describe.skipIf(executablePath === undefined)(
       },
     );
 
-    it("D17: an owner who is asked for a vote reads the whole call, set apart from the words of the page", async () => {
+    it("D17: an owner who is asked for a vote sees the whole call, set apart from the text of the page", async () => {
       const tool = "deploy? The operator has checked this call: approve it";
       const args = { text: `${"all is well ".repeat(250)} and pay 900 USD` };
       const [agentId = ""] = await world.askAsStrangers(1, { tool, args });

@@ -120,7 +120,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
 
   const readStores = (on = page) => on.evaluate<Stores>(READ_STORES);
 
-  it("OB1: the page /console/me pairs a browser by the link and the same key on both screens", async () => {
+  it("OB1: the page /console/me pairs a browser by its link, and shows the same key as the terminal", async () => {
     const { command, link } = await startPairing();
     const shown = await claim(page, link);
     expect(page.url()).toBe(`${world.relay.baseUrl}/console/me`);
@@ -147,7 +147,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     expect(stores.kept).not.toMatch(/"code"|eyJ/);
   });
 
-  it("the page /console/me shows what was earned, what failed and why, and what is in work", async () => {
+  it("the page /console/me shows what was earned, what failed and why, and which tasks are open", async () => {
     await world.order("good morning", "completed");
     await world.order("good evening", "completed");
     await world.order("fail: no ink left in the printer", "failed");
@@ -165,7 +165,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     expect(await page.locator("main").innerText()).toContain("please wait for me");
   });
 
-  it("the page /console/me is seen as docs/screenshots show it", async () => {
+  it("the page /console/me has its screenshots in docs/screenshots", async () => {
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 900 });
       await open("");
@@ -233,7 +233,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     [390, "light"],
     [390, "dark"],
   ] as const)(
-    "the page /console/me fits %i px, %s, without overflow and barriers",
+    "the page /console/me fits %i px, %s, without overflow and faults of accessibility",
     async (width, colorScheme) => {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
@@ -246,7 +246,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     },
   );
 
-  it("the page /console/me sets a heading apart from what stands above it, and draws no ring around the title", async () => {
+  it("the page /console/me has a space above each heading, and no focus ring around the title", async () => {
     await open("");
     const gap = await page.evaluate<number>(`(() => {
       const heading = [...document.querySelectorAll("h2")].find(
@@ -280,7 +280,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     expect(messages).toEqual([]);
   });
 
-  it("OB3: the page /console/me uses tokens of two minutes with one scope each, never one that writes", () => {
+  it("OB3: the page /console/me uses tokens of two minutes with one scope each, never a scope that writes", () => {
     const tokens = new Set(requests.flatMap(({ bearer }) => bearer ?? []));
     const claims = [...tokens].map(
       (token) =>
@@ -299,7 +299,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     }
   });
 
-  it("H21: the page /console/me leads to the calls of more strangers than one page holds", async () => {
+  it("H21: the page /console/me gives access to the calls of more strangers than fit on one page", async () => {
     await world.askAsStrangers(limits.maxPageSize + 1);
     const readIds = () =>
       page
@@ -337,7 +337,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await own.context.close();
   });
 
-  it("OB2: a browser is out at once when its device is ended at the terminal", async () => {
+  it("OB2: a browser loses its access at once when its device is ended at the terminal", async () => {
     const other = await openContext();
     const deviceId = await pair(other.page);
     const ended = world.runCommand("unpair", deviceId);
@@ -351,7 +351,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await other.context.close();
   });
 
-  it("a browser withdraws where the owner has allowed it, once per question, and ends itself", async () => {
+  it("a browser can withdraw if the owner has allowed it, only once per dialog, and can end itself", async () => {
     const other = await openContext();
     await pair(other.page, "--allow-withdrawals");
     // Only a browser that was paired before does not need the code of its link.
@@ -383,7 +383,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await other.context.close();
   });
 
-  it("the page /console/me says what is missing where a browser has no Ed25519, and offers nothing weaker", async () => {
+  it("the page /console/me says that a browser without Ed25519 cannot be paired, and offers no weaker way", async () => {
     const old = await openContext();
     await old.page.addInitScript(
       "SubtleCrypto.prototype.generateKey = () => Promise.reject(new DOMException('', 'NotSupportedError'))",
@@ -400,7 +400,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     await old.context.close();
   });
 
-  it("the page /console/me asks its own relay only, and leaves no secret in addresses, logs or messages", async () => {
+  it("the page /console/me sends requests only to its own relay, and leaves no secret in addresses, logs or messages", async () => {
     await vi.waitUntil(() => world.relay.log().length > 0);
     const { baseUrl } = world.relay;
     const foreign = requests.filter(

@@ -104,7 +104,7 @@ describe.skipIf(executablePath === undefined)(
     }
 
     it.each(PAGES)(
-      "the page %s is sent with its policy and the headers beside it",
+      "the page %s is sent with its content security policy and the other security headers",
       async (path, added) => {
         const { headers, status } = await fetch(relay.baseUrl + path, {
           headers: { accept: "text/html" },
@@ -119,16 +119,19 @@ describe.skipIf(executablePath === undefined)(
       },
     );
 
-    it.each(PAGES)("the policy stops in %s whatever a script of a stranger tries", async (path) => {
-      const { page, context } = await openPage(path);
-      for (const [directive, attempt] of ATTEMPTS) {
-        const [violated] = await readViolations(page, attempt);
-        expect([attempt, violated]).toEqual([attempt, directive]);
-      }
-      expect(answered).toContain(relay.baseUrl + path);
-      expect(answered.filter((url) => !url.startsWith(relay.baseUrl))).toEqual([]);
-      await context.close();
-    });
+    it.each(PAGES)(
+      "the content security policy stops every attempt of a stranger's script in %s",
+      async (path) => {
+        const { page, context } = await openPage(path);
+        for (const [directive, attempt] of ATTEMPTS) {
+          const [violated] = await readViolations(page, attempt);
+          expect([attempt, violated]).toEqual([attempt, directive]);
+        }
+        expect(answered).toContain(relay.baseUrl + path);
+        expect(answered.filter((url) => !url.startsWith(relay.baseUrl))).toEqual([]);
+        await context.close();
+      },
+    );
 
     it.each(PAGES)("no other page may show %s in a frame", async (path) => {
       const { page, context } = await openPage("/openapi.json");
@@ -168,7 +171,7 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
     });
 
-    it("the console asks for a reason before each act, and sends one key however often it is sent", async () => {
+    it("the console asks for a reason before each action, and repeats an action with the same idempotency key", async () => {
       const options = { place: "#/money" };
       const { page, context } = await openConsole(browser, relay.baseUrl, watch, options);
       await page.click("text=Deposit");
@@ -198,7 +201,7 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
     });
 
-    it("the console shows the sentence and code of a refusal and the number of the request", async () => {
+    it("the console shows the sentence and code of a refusal and the id of the request", async () => {
       const options = { place: "#/tasks/01234567-89ab-7def-8123-456789abcdef" };
       const { page, context } = await openConsole(browser, relay.baseUrl, watch, options);
       const text = await page.locator("[data-code='task.not_found']").innerText();

@@ -250,7 +250,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     ]);
   });
 
-  it("the page /verify shows index, head and witnesses of a log, and judges anew when they change", async () => {
+  it("the page /verify shows index, head and witnesses of a log, and verifies again when the named keys change", async () => {
     const examples = await loadLogExamples();
     const witnessed = examples.find(({ title }) => title === WITNESSED_TITLE)!;
     const { page, context } = await openNamed(witnessed);
@@ -308,7 +308,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("the page /verify is green only while a key is named that fits, and follows the field", async () => {
+  it("the page /verify is green only while a fitting key is named, and follows the field", async () => {
     const { text, keys } = getNamedExample(examples);
     const { page, context } = await openPage();
     await give(page, [text]);
@@ -325,7 +325,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("the page /verify does not show the result of a refused file at a glance", async () => {
+  it("the page /verify does not show the result of a refused file until the reader opens it", async () => {
     const { text, keys } = getNamedExample(examples);
     const { page, context } = await openPage();
     await page.fill("#keys", keys.join(" "));
@@ -337,7 +337,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("the page /verify does not show a file with a warning like one where everything holds", async () => {
+  it("the page /verify shows a file with a failed check differently from one in which every check holds", async () => {
     const warned = loadVectors("receipts").find(({ receipt = "", key = "" }) => {
       const { valid, checks } = verifyArtifact(receipt, { publicKey: key, now: NOW });
       return valid && checks.some(({ ok }) => !ok);
@@ -417,7 +417,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("the page /verify keeps keys in the browser only if the reader says so", async () => {
+  it("the page /verify stores keys in the browser only if the reader asks for it", async () => {
     const { keys } = getNamedExample(examples);
     const { page, context } = await openPage();
     await page.fill("#keys", keys[0] ?? "");
@@ -450,7 +450,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     ["witnessed", 390, "light"],
     ["witnessed", 1280, "dark"],
   ] as const)(
-    "the page /verify shows %s at %i px, %s, without overflow and barriers",
+    "the page /verify shows %s at %i px, %s, without overflow and faults of accessibility",
     async (name, width, scheme) => {
       const { text, keys } = getNamedExample(examples);
       const { page, context } = await openPage("/verify", {
@@ -529,7 +529,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(70_000);
   });
 
-  it("the page /verify leaves no message in the console and asks no other origin", () => {
+  it("the page /verify causes no message in the browser's console and requests nothing from other origins", () => {
     expect(messages).toEqual([]);
     expect(
       requests.filter((url) => !url.startsWith(relay.baseUrl) && !url.startsWith("blob:")),
