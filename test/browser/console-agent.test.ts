@@ -99,7 +99,7 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
     const share = Number(/Online for ([\d.]+) % of the last 24 hours\./.exec(day)?.[1]);
     expect(share).toBeCloseTo((1 - away / 1_440) * 100, 0);
     expect(week).toMatch(
-      /^Online for [\d.]+ % of the time that the relay checked, which was 6 d 14 h of the last 7 days\.$/,
+      /^Online for [\d.]+ % of the 6 d 14 h that the relay checked in the last 7 days\.$/,
     );
     await page.click(".box summary:has-text('periods')");
     const rows = page.locator("[aria-label='Periods in which it was online'] tbody tr");

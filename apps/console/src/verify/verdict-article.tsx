@@ -75,7 +75,7 @@ const stamps: Readonly<Record<FileState, StampText>> = {
     word: "Valid",
     sentence: (fileVerdict) => (
       <>
-        It was signed by the key that you named, and every check of it holds.
+        It was signed by the key that you named, and every check holds.
         {describeLog(fileVerdict)}
       </>
     ),

@@ -19,12 +19,12 @@ describe("the sentence about the online times of a day", () => {
     ["Online for 25 % of the last 24 hours.", [ago(24, 20), ago(5, 3)], [ago(24, 0)]],
     ["Online for 0 % of the last 24 hours.", [], [ago(24, 0)]],
     [
-      "Online for 50 % of the time that the relay checked, which was 4 h of the last 24 hours.",
+      "Online for 50 % of the 4 h that the relay checked in the last 24 hours.",
       [ago(4, 2)],
       [ago(4, 0)],
     ],
     [
-      "Online for 33.3 % of the time that the relay checked, which was 3 h of the last 24 hours.",
+      "Online for 33.3 % of the 3 h that the relay checked in the last 24 hours.",
       [ago(20, 19)],
       [ago(20, 18), ago(1, 0)],
     ],

@@ -36,7 +36,7 @@ export function describeTimes({ from, to, spans, watched }: OnlineTimes, period:
   const share = showPercent(Math.min(1, sumSpans(spans) / looked));
   return to - from - looked < NEARLY_ALL_MS
     ? `Online for ${share} of the last ${period}.`
-    : `Online for ${share} of the time that the relay checked, which was ${showDuration(looked)} of the last ${period}.`;
+    : `Online for ${share} of the ${showDuration(looked)} that the relay checked in the last ${period}.`;
 }
 
 /** Returns the position of a span on a line of the given length, wide enough to be visible. */
