@@ -289,6 +289,30 @@ describe("the claim of a ledger", () => {
   });
 });
 
+describe("the claim of a receipt", () => {
+  const borrowed = signReceipt({ ...made.receipt, public_key: bob.publicKey }, alice.secretKey);
+  const { public_key: _own, ...bare } = made.receipt;
+  const keyless = signReceipt(bare, alice.secretKey);
+
+  test.each([
+    ["its own key", made.receipt],
+    ["another agent's key", borrowed],
+    ["no key", keyless],
+  ])("the claim of a receipt that contains %s names the key that signed it", (_, receipt) => {
+    const publicKey = [carol.publicKey, alice.publicKey];
+    const verdict = verifyArtifact(receipt, { publicKey });
+    expect(verdict.valid).toBe(true);
+    expect(getClaim(verdict, receipt, { publicKey })?.key).toBe(alice.publicKey);
+  });
+
+  test("the claim of a refused receipt names the key that it contains", () => {
+    const publicKey = carol.publicKey;
+    const verdict = verifyArtifact(made.receipt, { publicKey });
+    expect(verdict.valid).toBe(false);
+    expect(getClaim(verdict, made.receipt, { publicKey })?.key).toBe(alice.publicKey);
+  });
+});
+
 test.each([alice, bob, carol])(
   "the claim of a succession names the key that the caller named ($publicKey)",
   ({ publicKey }) => {

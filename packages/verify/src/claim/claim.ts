@@ -6,6 +6,9 @@ export interface Claim {
   readonly details: readonly string[];
   /** The signer that the artifact names; null if it is unsigned. */
   readonly signer: string | null;
-  /** The key that the artifact names for its verification; null if it names none. */
+  /**
+   * The key that the artifact names for its verification; null if it names none. Of a valid receipt, the key
+   * that it was verified with.
+   */
   readonly key: string | null;
 }

@@ -1,4 +1,6 @@
+import type { ExecutionReceipt } from "@agent/receipts";
 import type { VerifyOptions } from "../artifacts/options.ts";
+import { findReceiptKey } from "../keys/find-receipt-key.ts";
 import type { NamedKeys } from "../keys/named-keys.ts";
 import type { ArtifactKind } from "../kind.ts";
 import type { Verdict } from "../verdict.ts";
@@ -54,7 +56,11 @@ export function getClaim(
 ): Claim | null {
   const isMalformed = verdict.checks.some(({ name, ok }) => name === "well_formed" && !ok);
   if (verdict.kind === null || (!verdict.valid && isMalformed)) return null;
-  const claim = claimBuilders[verdict.kind](artifact as never, publicKey);
+  const built = claimBuilders[verdict.kind](artifact as never, publicKey);
+  const claim =
+    verdict.kind === "receipt" && verdict.valid
+      ? { ...built, key: findReceiptKey(artifact as ExecutionReceipt, publicKey) ?? null }
+      : built;
   return isUnboundInside(verdict)
     ? {
         ...claim,

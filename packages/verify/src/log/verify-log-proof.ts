@@ -1,11 +1,4 @@
-import {
-  bytesToHex,
-  canonicalize,
-  hexToBytes,
-  sha256Hex,
-  unlessMalformed,
-  verifyJson,
-} from "@agent/crypto";
+import { bytesToHex, canonicalize, sha256Hex, unlessMalformed } from "@agent/crypto";
 import type { ExecutionReceipt } from "@agent/receipts";
 import {
   ENTRY_KINDS,
@@ -18,7 +11,7 @@ import {
 import type { VerifyOptions } from "../artifacts/options.ts";
 import { mergeChecks } from "../assign-proof-levels.ts";
 import { parseDidKey } from "../expected-key.ts";
-import { listKeysFor } from "../keys/named-keys.ts";
+import { findReceiptKey } from "../keys/find-receipt-key.ts";
 import type { ArtifactRefusal } from "../refusals.ts";
 import type { Verdict } from "../verdict.ts";
 import { checkLogText } from "./check-log-text.ts";
@@ -132,7 +125,7 @@ function getEntryFacts(
   if (kind === "no_show") return { ...unsigned, kind, agentId: members["agent_id"] };
   if (kind === "receipt") {
     // The relay that logged the receipt may have another id for its task.
-    const publicKey = findReceiptKey(artifact as ExecutionReceipt, options);
+    const publicKey = findReceiptKey(artifact as ExecutionReceipt, options.publicKey);
     return { ...whole, kind, agentId: members["agent_id"], publicKey };
   }
   if (kind === "credential") {
@@ -144,14 +137,6 @@ function getEntryFacts(
     return { ...whole, kind: "relay_key", agentId, publicKey, ref: null };
   }
   return undefined;
-}
-
-/** Returns the key that a valid receipt was verified with. */
-function findReceiptKey(receipt: ExecutionReceipt, { publicKey: named }: VerifyOptions) {
-  const { agent_id: id, public_key: embedded } = receipt;
-  if (named === undefined) return embedded;
-  const keys = listKeysFor(named, { role: "agent", id });
-  return keys.find((key) => verifyJson(receipt, hexToBytes(key)));
 }
 
 type Members = Readonly<Record<string, string | undefined>>;
