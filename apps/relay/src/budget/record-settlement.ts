@@ -4,6 +4,7 @@ import { entryOf } from "@agent/transparency";
 import { recordRelayEvent } from "../feed/record-event.ts";
 import { appendLog } from "../log/entries/append.ts";
 import type { Log } from "../observability/log.ts";
+import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { SettlementRow } from "../storage/tables/budget.ts";
@@ -72,6 +73,27 @@ export async function recordSettlement(
     return entryOf.settlement(record, { time: settled_at });
   });
   return settlement;
+}
+
+type Refund = Pick<
+  RecordedSettlement,
+  "taskId" | "allocationId" | "receiptHash" | "payerId" | "payeeId"
+>;
+
+/** Stores that a task of another relay's agent was not paid; its hold is returned by the caller. */
+export function recordRefund(
+  tx: Tx,
+  { identity, runtime }: Pick<Services, "identity" | "runtime">,
+  refund: Refund,
+): Promise<SettlementRow> {
+  const settlementId = newId(runtime);
+  const refunded = {
+    ...refund,
+    settlementId,
+    status: "refunded",
+    settledAt: runtime.now(),
+  } as const;
+  return recordSettlement(tx, { identity }, refunded, []);
 }
 
 type LoggedSettlement = Pick<

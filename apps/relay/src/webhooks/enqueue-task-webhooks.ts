@@ -51,19 +51,27 @@ export async function enqueueTaskEnded(
     type,
     data,
   });
-  if (settlement !== undefined) await enqueueSettled(tx, services, settlement);
+  if (settlement !== undefined) {
+    const { payer_id, payee_id } = settlement;
+    const recipients = [payer_id, isForwarded(task) ? null : payee_id];
+    await enqueueSettled(tx, services, settlement, recipients);
+  }
   await enqueueCredentialsIssued(tx, services, task_id, credentials);
 }
 
-/** Enqueues webhooks for a settlement, to its payer and its payee. */
+/**
+ * Enqueues webhooks for a settlement, by default to its payer and its payee; an agent of another relay is
+ * notified there.
+ */
 export function enqueueSettled(
   tx: Tx,
   services: EnqueueDependencies,
   settlement: SettlementRow,
+  recipients: readonly (string | null)[] = [settlement.payer_id, settlement.payee_id],
 ): Promise<void> {
   const { settlement_id, task_id, payer_id, payee_id, status, amount_settled, fee, net } =
     settlement;
-  return enqueueWebhook(tx, services, [payer_id, payee_id], {
+  return enqueueWebhook(tx, services, recipients, {
     type: "settlement.created",
     data: {
       settlement_id,

@@ -17,6 +17,7 @@ import {
 import { createResultAcceptance } from "@agent/federation-protocol/signing";
 import { getCountedStatus } from "@agent/routing-semiring";
 import { refuse, type Answer, type Refusal } from "@agent/wire";
+import { logSettlement } from "../../budget/record-settlement.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { completeTask } from "../../tasks/receipts/complete-task.ts";
 import { publishReputation } from "../../tasks/receipts/record-task-outcome.ts";
@@ -180,6 +181,8 @@ async function storeResult(
   if (done.ended !== undefined) {
     const { agent_id, status } = receipt;
     log.info("receipt.verified", { correlationId: taskId, agent_id, status });
+    const { settlement } = done.ended;
+    if (settlement !== undefined) logSettlement(log, settlement, { relay_id: from.relay_id });
     publishReputation(services, taskId, done.ended.reputationUpdate);
     if (done.peerTrust !== undefined) trustGraph.update(done.peerTrust.record);
     waiters.notify(taskId);

@@ -1,4 +1,5 @@
 import { createOutgoingSettlement } from "@agent/federation-protocol/settlement";
+import { recordRefund } from "../../budget/record-settlement.ts";
 import { releaseHold } from "../../budget/reserve-hold.ts";
 import type { SettledHold, SettlementInput } from "../../budget/settle-from-hold.ts";
 import { findPaymentOfTask } from "../../budget/settlement-facts-store.ts";
@@ -12,19 +13,23 @@ import { saveOutboxEntry } from "./outbox-store.ts";
 
 /**
  * Stores the settlement for a task that a peer has executed. The payer is charged once the peer has
- * booked it; until then the money stays in the task's hold, and nothing is settled.
+ * booked it; until then the money stays in the task's hold, and nothing is settled. Work that was not
+ * completed is refunded at once, as for an agent of this relay.
  */
 export async function enqueueSettlement(
   tx: Tx,
-  { runtime }: Pick<Services, "runtime">,
+  services: Pick<Services, "runtime" | "identity">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "allocation_id" | "locked">,
-  { receiptHash, status }: SettlementInput,
+  { receiptHash, payeeId, status }: SettlementInput,
 ): Promise<SettledHold> {
+  const { runtime } = services;
   const { task_id, submitted_by: payerId, allocation_id: allocationId } = task;
   const done = { ok: true, settlement: undefined } as const;
   if (payerId === null || allocationId === null) return done;
   if (status !== "completed") {
-    return { ...done, movesCardMoney: await releaseHold(tx, runtime, task, status) };
+    const movesCardMoney = await releaseHold(tx, runtime, task, status);
+    const refund = { taskId: task_id, allocationId, receiptHash, payerId, payeeId };
+    return { ...done, settlement: await recordRefund(tx, services, refund), movesCardMoney };
   }
   const outbound = await findOutbound(tx, task_id);
   if (outbound === undefined) throw new Error(`task ${task_id} was not sent to a peer`);

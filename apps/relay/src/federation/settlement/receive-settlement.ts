@@ -24,6 +24,7 @@ import {
   publishReputation,
   type ReputationUpdate,
 } from "../../tasks/receipts/record-task-outcome.ts";
+import { enqueueSettled } from "../../webhooks/enqueue-task-webhooks.ts";
 import { findInbound, saveInbound } from "../inbound/inbound-store.ts";
 import { findOutbound, type OutboundRecord } from "../outbound/outbound-store.ts";
 import { saveOutboxEntry } from "./outbox-store.ts";
@@ -126,7 +127,7 @@ async function payExecutor(
     { taskId, description: "completed" },
   );
   await deleteHold(tx, taskId);
-  await recordSettlement(
+  const recorded = await recordSettlement(
     tx,
     services,
     {
@@ -143,6 +144,7 @@ async function payExecutor(
     },
     rows,
   );
+  await enqueueSettled(tx, services, recorded);
   return recordTaskPayment(tx, services, {
     taskId,
     executorId: agentId,

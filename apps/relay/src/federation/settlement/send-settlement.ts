@@ -17,9 +17,8 @@ import {
 } from "@agent/federation-protocol/settlement";
 import * as v from "valibot";
 import { postClearing } from "../../budget/post-clearing.ts";
-import { logSettlement, recordSettlement } from "../../budget/record-settlement.ts";
+import { logSettlement, recordRefund, recordSettlement } from "../../budget/record-settlement.ts";
 import { releaseHold } from "../../budget/reserve-hold.ts";
-import { newId } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { recordTaskPayment } from "../../tasks/receipts/record-task-payment.ts";
@@ -27,6 +26,7 @@ import {
   publishReputation,
   type ReputationUpdate,
 } from "../../tasks/receipts/record-task-outcome.ts";
+import { enqueueSettled } from "../../webhooks/enqueue-task-webhooks.ts";
 import { callPeer, type PeerReply } from "../transport/call-peer.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { deleteHold } from "./hold-store.ts";
@@ -124,7 +124,7 @@ export async function applyTransition(
     await saveOutboxEntry(tx, after);
     const isPaid = isResolved && settlement.resolution === "paid";
     const reputationUpdates = isPaid ? await recordPayment(tx, services, after) : [];
-    if (isResolved && settlement.resolution === "refunded") await recordRefund(tx, services, after);
+    if (isResolved && settlement.resolution === "refunded") await refundPayer(tx, services, after);
     await onChanged?.(tx, after);
     return { after, ends: isResolved, reputationUpdates };
   });
@@ -173,7 +173,7 @@ async function recordPayment(
     ? buildForwardedPayment({ peerId, taskId, amount: terms.net })
     : buildOutboundPayment({ peerId, taskId, payerId, locked, terms });
   const { rows, movesCardMoney } = await postClearing(tx, runtime, postings, entry);
-  await recordSettlement(
+  const recorded = await recordSettlement(
     tx,
     services,
     {
@@ -190,6 +190,7 @@ async function recordPayment(
     },
     [...feePostings, ...rows],
   );
+  await enqueueSettled(tx, services, recorded, [payerId]);
   return recordTaskPayment(tx, services, {
     taskId,
     executorId: settlement.agentId,
@@ -203,7 +204,7 @@ async function recordPayment(
  * Returns the whole hold to the payer, because nothing was paid. A middle relay was paid itself, so its
  * operator must pay the rest out: nothing moves on a peer's account without that peer.
  */
-async function recordRefund(
+async function refundPayer(
   tx: Tx,
   services: FederationServices,
   { settlement, payerId, locked, allocationId }: OutboxEntry,
@@ -218,19 +219,7 @@ async function recordRefund(
   } else {
     await releaseHold(tx, runtime, { task_id: taskId, submitted_by: payerId, locked }, description);
   }
-  await recordSettlement(
-    tx,
-    services,
-    {
-      taskId,
-      settlementId: newId(runtime),
-      allocationId,
-      receiptHash: settlement.receiptHash,
-      payerId,
-      payeeId: settlement.agentId,
-      status: "refunded",
-      settledAt: runtime.now(),
-    },
-    [],
-  );
+  const { receiptHash, agentId: payeeId } = settlement;
+  const refund = { taskId, allocationId, receiptHash, payerId, payeeId };
+  await enqueueSettled(tx, services, await recordRefund(tx, services, refund), [payerId]);
 }
