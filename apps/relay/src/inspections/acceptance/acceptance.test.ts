@@ -316,6 +316,35 @@ test("IS10: routing finds an agent that can take an inspection behind 60 cheaper
   expect(body).toMatchObject({ routing_choice: { selected_agent: worker.agentId } });
 }, 60_000);
 
+describe("routing of inspected tasks by price", () => {
+  const choose = async (max_budget?: number) => {
+    const { boss, worker } = parties;
+    const cap = max_budget === undefined ? {} : { max_budget };
+    const { body } = await submitTask(t, boss, worker, { ...summarise, ...cap, acceptance: {} });
+    const { code, routing_choice: choice } = body;
+    return code ?? (choice as { selected_agent: string } | null)?.selected_agent;
+  };
+
+  test("IS40: an agent that offers inspections of free work does not displace the agents that can be inspected", async () => {
+    const free = await t.createAgent();
+    await putOffer(t, free, { price: 0 });
+    expect(await choose()).toBe(parties.worker.agentId);
+    const direct = await submitTask(t, parties.boss, free, { acceptance: {} });
+    expect(direct.body["code"]).toBe("acceptance.free_task");
+  });
+
+  test("an agent whose price and arbitration fee exceed max_budget is left out for one that fits", async () => {
+    const cheaper = await t.createAgent();
+    await putOffer(t, cheaper, { price: 1.9 });
+    // A success makes the worker the first in the ranking.
+    await giveVerdict(t, await beginCase(t, parties), "accepted");
+    expect(await choose(2.1)).toBe(parties.worker.agentId);
+    expect(await choose(2.099999)).toBe(cheaper.agentId);
+    expect(await choose(1.995)).toBe(cheaper.agentId);
+    expect(await choose(1.994999)).toBe("budget.max_exceeded");
+  });
+});
+
 describe("limits against abuse", () => {
   test("IS4: a submitter with 20 rejected results may still reject, but may not request another inspection", async () => {
     const { boss } = parties;

@@ -10,28 +10,37 @@ interface OfferingAgent {
   readonly acceptance?: OfferedAcceptance | undefined;
 }
 
-interface OfferFilter {
-  /** The agents with a key of the arbiter, which may not work on a task that it would decide. */
-  readonly biased: readonly string[];
-  readonly accepts: (candidate: OfferingAgent) => boolean;
+interface FilterOptions<Agent> {
+  /** Refuses the candidates that have as much open as they offer. */
+  readonly withRoom: boolean;
+  /** Returns whether a task of the candidate's price can be inspected. */
+  readonly isPriceFit: (candidate: Agent) => boolean;
 }
 
-/**
- * Accepts the candidates that offer the wanted inspection. With `withRoom`, those that have as much open as
- * they offer are refused too.
- */
-export async function createOfferFilter(
+interface OfferFilter<Agent> {
+  /** The agents with a key of the arbiter, which may not work on a task that it would decide. */
+  readonly biased: readonly string[];
+  readonly accepts: (candidate: Agent) => boolean;
+}
+
+/** Accepts the candidates that offer the wanted inspection at a price for which there is one. */
+export async function createOfferFilter<Agent extends OfferingAgent>(
   { storage, trustGraph }: Pick<Services, "storage" | "trustGraph">,
   wanted: WantedTerms,
-  { withRoom }: { readonly withRoom: boolean },
-): Promise<OfferFilter> {
+  { withRoom, isPriceFit }: FilterOptions<Agent>,
+): Promise<OfferFilter<Agent>> {
   const { arbiterId } = wanted;
   const openWork = withRoom ? await loadOpenWork(storage.read) : new Map<string, number>();
   return {
     biased: arbiterId === null ? [] : await listAgentsOfKeys(storage.read, arbiterId),
-    accepts: ({ agent_id, acceptance }) =>
-      isOffered(acceptance, wanted) &&
-      (openWork.get(agent_id) ?? 0) < (acceptance.max_open ?? Infinity) &&
-      (arbiterId === null || !trustGraph.isBlocked(agent_id, arbiterId)),
+    accepts(candidate) {
+      const { agent_id, acceptance } = candidate;
+      return (
+        isOffered(acceptance, wanted) &&
+        (openWork.get(agent_id) ?? 0) < (acceptance.max_open ?? Infinity) &&
+        (arbiterId === null || !trustGraph.isBlocked(agent_id, arbiterId)) &&
+        isPriceFit(candidate)
+      );
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { fromMicro, quoteTask, ZERO } from "@agent/budget";
+import { fromMicro, quoteTask, ZERO, type Micro } from "@agent/budget";
 import { computeRecordLatency, type Candidate } from "@agent/routing-semiring";
 import { BLOCKED, getLevelForReader, scoreOfLevel } from "../../trust/levels.ts";
 import type { AgentFacts, TaskHistory } from "./agent-facts.ts";
@@ -24,8 +24,8 @@ export function buildCandidate(
   facts: AgentFacts,
   { record, required, online }: CandidateView,
 ): Candidate | undefined {
-  const { listing, promisedLatencyMs } = facts;
-  const price = listing === undefined ? ZERO : quoteTask({ ...listing, required });
+  const { promisedLatencyMs } = facts;
+  const price = quoteAgent(facts, required);
   if (price === null) return undefined;
   const history = record !== undefined && record.counted > 0 ? record : facts.paid;
   const trust_score = scoreOfLevel(
@@ -54,4 +54,12 @@ export function buildCandidate(
     online,
     availability_guarantee: facts.promisedAvailability,
   };
+}
+
+/** Returns an agent's price for the capabilities; null if it does not sell them. */
+export function quoteAgent(
+  { listing }: Pick<AgentFacts, "listing">,
+  required: readonly string[],
+): Micro | null {
+  return listing === undefined ? ZERO : quoteTask({ ...listing, required });
 }

@@ -104,7 +104,7 @@ async function selectAndStore(
     targetId,
     payerId,
     body,
-    ...(await filterExecutors(services, wanted, unfit)),
+    ...(await filterExecutors(services, wanted, { ...unfit, body })),
   });
   if (!executors.ok) return executors;
   const { choice, record } = executors;

@@ -1,4 +1,4 @@
-import type { ArbitrationRate, Micro } from "@agent/budget";
+import { toMicro, type ArbitrationRate, type Micro } from "@agent/budget";
 import type { SubmitTaskBody } from "@agent/wire";
 import { computeLeastHold } from "../../budget/reserve-hold.ts";
 import { acceptTerms } from "../../inspections/acceptance/accept-terms.ts";
@@ -6,6 +6,8 @@ import { createOfferFilter } from "../../inspections/acceptance/offer-filter.ts"
 import { readWantedTerms } from "../../inspections/acceptance/read-wanted.ts";
 import { toArbitrationRate } from "../../inspections/terms.ts";
 import type { Attempt } from "../../routing/attempt.ts";
+import type { AgentFacts } from "../../routing/candidates/agent-facts.ts";
+import { quoteAgent } from "../../routing/candidates/build-candidate.ts";
 import type { ExecutorServices } from "../../routing/rank-executors.ts";
 import type { ExecutorRequest } from "../../routing/select-executors.ts";
 import type { TaskAcceptance } from "../task-view.ts";
@@ -38,18 +40,37 @@ export interface UnfitExecutors extends Pick<ExecutorRequest, "leftOut"> {
 
 /**
  * Filters out executors that do not offer the inspection, its arbiter, and agents with a key of the
- * arbiter. Once one executor was full, all full ones are left out, because a few dozen of them would
- * otherwise hide the others.
+ * arbiter, and those whose price does not allow it. Once one executor was full, all full ones are left out,
+ * because a few dozen of them would otherwise hide the others.
  */
 export async function filterExecutors(
   services: ExecutorServices,
   wanted: WantedInspection | undefined,
-  { leftOut, withdrawn }: UnfitExecutors,
+  { leftOut, withdrawn, body }: UnfitExecutors & { readonly body: SubmitTaskBody },
 ): Promise<Pick<ExecutorRequest, "leftOut" | "accepts">> {
   if (wanted === undefined) return { leftOut };
-  const withRoom = withdrawn.length > 0;
-  const { biased, accepts } = await createOfferFilter(services, wanted.terms, { withRoom });
+  const { biased, accepts } = await createOfferFilter<AgentFacts>(services, wanted.terms, {
+    withRoom: withdrawn.length > 0,
+    isPriceFit: createPriceFilter(services, body),
+  });
   return { leftOut: [...leftOut, ...withdrawn, ...biased], accepts };
+}
+
+/**
+ * Accepts a price that the submission's `max_budget` covers together with the arbitration fee. Free work has
+ * no inspection, so an agent that offers it would only displace those whose work can be inspected.
+ */
+function createPriceFilter(
+  { config }: Pick<ExecutorServices, "config">,
+  { required_capabilities: required = [], max_budget: budget }: SubmitTaskBody,
+): (facts: AgentFacts) => boolean {
+  const { feeRate, feeMin } = config.disputes;
+  const arbitration = toArbitrationRate({ fee_rate: feeRate, fee_min: feeMin });
+  const maxBudget = budget === undefined ? Infinity : toMicro(budget);
+  return (facts) => {
+    const charge = quoteAgent(facts, required);
+    return charge !== null && charge > 0 && computeLeastHold({ charge, arbitration }) <= maxBudget;
+  };
 }
 
 interface SelectedExecutors {
