@@ -11,6 +11,7 @@ import type { TestAgent } from "@agent/testkit";
 import { DELEGATION_EXTENSION, limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { settleEventLoop, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { putOffer } from "../../test/inspections.ts";
 import {
   createBuyer,
   submitAcceptedTask,
@@ -273,6 +274,21 @@ describe("messages", () => {
       (by === undefined ? fetch : as(by))(`${t.baseUrl}${cardPath(worker)}`);
 
     const later = { message: plain, configuration: { returnImmediately: true } };
+
+    test("a message that asks for an inspection may cost the card's price and the arbitration fee, and no more", async () => {
+      const inspected = (messageId: string) => {
+        const metadata = { [DELEGATION_EXTENSION]: { acceptance: {} } };
+        return raw("SendMessage", { ...later, message: { ...plain, messageId, metadata } });
+      };
+      await putOffer(t, worker, { price: 2 });
+      await readCard(boss);
+      expect((await inspected("m-1")).body).toMatchObject({ result: { task: {} } });
+      expect(await t.getBalance(boss)).toBe(7.9);
+      await putOffer(t, worker, { price: 2.01 });
+      expect((await inspected("m-2")).body).toMatchObject({
+        error: { data: [raised.data[0], { ...raised.data[1], estimated_cost: 2.1105 }] },
+      });
+    });
 
     test("A12: a card that was read with a token takes precedence over one that was read without", async () => {
       await readCard();

@@ -1,4 +1,5 @@
 import {
+  addArbitrationFee,
   DELEGATION_EXTENSION,
   getListedPrice,
   SubmitTaskBody,
@@ -7,6 +8,7 @@ import {
   type Refusal,
   type SendMessageParams,
 } from "@agent/wire";
+import type { Config } from "../config/config.ts";
 import type { Idempotency } from "../http/server/idempotency.ts";
 import type { RequestContext } from "../http/handler.ts";
 import { validate } from "../http/server/validate.ts";
@@ -53,11 +55,8 @@ export async function submitMessage(
   if (!checked.ok) return checked;
 
   const terms = checked.value as SubmitTaskBody;
-  const { cap, isFromCard } = resolveBudgetCap(
-    message,
-    terms,
-    await shownOffers.latest(context, agentId),
-  );
+  const shown = await shownOffers.latest(context, agentId);
+  const { cap, isFromCard } = resolveBudgetCap(message, terms, { ...services.config, shown });
   const body = { ...terms, ...(cap !== undefined && { max_budget: cap }) };
   const payment = headers.get("payment-signature");
   const answer = await idempotency.runOnce(
@@ -86,17 +85,21 @@ export async function submitMessage(
 
 /**
  * Returns the maximum cost of the message: its own budget, or otherwise the price on the card that its
- * sender received last. Without either, the sender saw no price, and the current one applies.
+ * sender received last, with the arbitration fee if it asks for an inspection. Without either, the sender saw
+ * no price, and the current one applies.
  */
 function resolveBudgetCap(
   { metadata }: Message,
   terms: SubmitTaskBody,
-  shown: PricedListing | undefined,
+  { disputes, shown }: Pick<Config, "disputes"> & { readonly shown: PricedListing | undefined },
 ): { readonly cap: number | undefined; readonly isFromCard: boolean } {
   const said = [metadata.max_budget, terms.max_budget].filter((cap) => cap !== undefined);
   if (said.length > 0) return { cap: Math.min(...said), isFromCard: false };
   const price = shown && getListedPrice(shown, terms.required_capabilities ?? []);
-  return { cap: price, isFromCard: price !== undefined };
+  if (price === undefined) return { cap: undefined, isFromCard: false };
+  const rate = { fee_rate: disputes.feeRate, fee_min: disputes.feeMin };
+  const cap = terms.acceptance === undefined ? price : addArbitrationFee(price, rate);
+  return { cap, isFromCard: true };
 }
 
 /** Joins the text of all parts; undefined when a part is not text. */
