@@ -82,12 +82,12 @@ describe("A 402 for a task", () => {
 describe("A paid submission", () => {
   test("a paid submission verifies and settles the payment, then credits and holds it", async () => {
     const reply = await s.submit({ headers: await pay() });
-    expect(reply).toMatchObject({ status: 201, body: { estimated_cost: 2, amount_locked: 2.4 } });
+    expect(reply).toMatchObject({ status: 201, body: { estimated_cost: 2, amount_locked: 2 } });
     const receipt = decodePaymentResponseHeader(reply.headers.get("payment-response") ?? "");
     expect(receipt).toMatchObject({ success: true, payer: s.wallet.address });
     expect(settledCount()).toBe(1);
-    expect(await s.t.getBalance(s.boss)).toBe(0.1);
-    await expectConsistentBooks(s.t, { deposits: 2.5, balances: 0.1, holds: 2.4 });
+    expect(await s.t.getBalance(s.boss)).toBe(0.5);
+    await expectConsistentBooks(s.t, { deposits: 2.5, balances: 0.5, holds: 2 });
   });
 
   test("a payment that the official fetch client makes after a 402 is accepted", async () => {
@@ -105,7 +105,7 @@ describe("A paid submission", () => {
       body: JSON.stringify({ prompt: "work" }),
     });
     expect(answer.status).toBe(201);
-    expect(await answer.json()).toMatchObject({ status: "pending", amount_locked: 2.4 });
+    expect(await answer.json()).toMatchObject({ status: "pending", amount_locked: 2 });
     expect(settledCount()).toBe(1);
   });
 
@@ -117,6 +117,26 @@ describe("A paid submission", () => {
     expect(reply.headers.has("payment-response")).toBe(false);
     expect(settledCount()).toBe(0);
   });
+
+  test.each([
+    ["raised", 2.4, code(402, "budget.max_exceeded"), 2.5],
+    ["lowered", 1, { status: 201 }, 1.3],
+  ])(
+    "MN29: a price that is %s while the payment settles costs no more than was paid for",
+    async (_, price, answer, balance) => {
+      const headers = await pay();
+      s.facilitator.mode = "waiting";
+      const paying = s.submit({ headers });
+      await expect.poll(() => s.facilitator.countWaiting()).toBe(1);
+      await putListing(s.t, s.worker, price);
+      s.facilitator.release();
+      const paid = await paying;
+      expect(paid).toMatchObject(answer);
+      expect(paid.headers.has("payment-response")).toBe(true);
+      expect(await s.t.getBalance(s.boss)).toBe(balance);
+      await expectConsistentBooks(s.t, { deposits: 2.5 });
+    },
+  );
 
   test("A12: a price that rose after the payer was shown the old one is not taken from the account", async () => {
     const headers = await pay();
@@ -138,7 +158,7 @@ describe("A paid submission", () => {
     const headers = await pay();
     expect(await s.submit({ headers })).toMatchObject({ status: 201 });
     expect(await s.submit({ headers })).toMatchObject(code(409, "payment.reused"));
-    await expectConsistentBooks(s.t, { deposits: 2.5, holds: 2.4 });
+    await expectConsistentBooks(s.t, { deposits: 2.5, holds: 2 });
   });
 
   test("a proof that is sent many times concurrently is credited once", async () => {
@@ -146,7 +166,7 @@ describe("A paid submission", () => {
     const replies = await Promise.all(Array.from({ length: 6 }, () => s.submit({ headers })));
     expect(countStatuses(replies)[201]).toBe(1);
     expect([...s.facilitator.settled.values()]).toEqual([1]);
-    await expectConsistentBooks(s.t, { deposits: 2.5, holds: 2.4 });
+    await expectConsistentBooks(s.t, { deposits: 2.5, holds: 2 });
   });
 
   test("a proof is credited once, whatever other members it contains", async () => {

@@ -38,7 +38,8 @@ export async function submitWithPayment(
   if (header === null) return requestPayment(first);
   if (isRaised) return requestPayment(refuse("payment.mismatch"));
   if (proof === undefined) return refuse("payment.malformed");
-  return submitWithProof(paying, submission, { proof, requirements, requestPayment });
+  // The price may be raised again while the payment is settled.
+  return submitWithProof(paying, capped, { proof, requirements, requestPayment });
 }
 
 /**
