@@ -204,6 +204,7 @@ async function listWithdrawals(call: CommandCall): Promise<CommandResult> {
     toStateCell(withdrawal.status),
     formatDebt(withdrawal.account_owes),
     formatTime(withdrawal.created_at),
+    formatRevocation(withdrawal.agent_revoked_at),
   ]);
   const columns = [
     { title: "withdrawal", isId: true },
@@ -213,12 +214,17 @@ async function listWithdrawals(call: CommandCall): Promise<CommandResult> {
     { title: "state" },
     { title: "account owes", align: "right" },
     { title: "requested" },
+    { title: "agent revoked" },
   ] as const;
   return buildListOutput(answer.body, { columns, rows, empty: "no withdrawals" });
 }
 
 function formatDebt(owed = 0): Cell {
   return owed === 0 ? "-" : { text: formatMoney(owed), tone: "bad" };
+}
+
+function formatRevocation(revokedAt: number | null = null): Cell {
+  return revokedAt === null ? "-" : { text: formatTime(revokedAt), tone: "bad" };
 }
 
 async function resolveWithdrawal({ client, args, options }: CommandCall): Promise<CommandResult> {

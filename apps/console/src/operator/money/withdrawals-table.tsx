@@ -52,7 +52,15 @@ export function WithdrawalsTable() {
         empty="No withdrawal is in this state."
         columns={[
           { title: "requested", cell: ({ created_at }) => <TimeText at={created_at} /> },
-          { title: "agent", cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
+          {
+            title: "agent",
+            cell: ({ agent_id, agent_revoked_at: revokedAt = null }) => (
+              <>
+                <AgentLink id={agent_id} />
+                {revokedAt !== null && <span class="bad"> revoked after the request</span>}
+              </>
+            ),
+          },
           {
             title: "amount",
             isNumber: true,
@@ -97,10 +105,15 @@ function describeDebt(owed: number): string {
     : `The account owes ${showMoney(owed)}, which failing the withdrawal would repay. `;
 }
 
+/** A thief of the key may have requested the withdrawal before the agent was revoked. */
+function describeRevocation(revokedAt: number | null): string {
+  return revokedAt === null ? "" : "The agent was revoked after it requested this money. ";
+}
+
 function WithdrawalActs({ withdrawal, onDone }: { withdrawal: Withdrawal; onDone: () => void }) {
   const { relay } = usePageContext();
   const { withdrawal_id: withdrawalId, agent_id, amount, destination } = withdrawal;
-  const { account_owes: owed = 0 } = withdrawal;
+  const { account_owes: owed = 0, agent_revoked_at: revokedAt = null } = withdrawal;
   const params = { withdrawalId };
   const money = showMoney(amount);
   const account = (
@@ -119,6 +132,7 @@ function WithdrawalActs({ withdrawal, onDone }: { withdrawal: Withdrawal; onDone
           consequence: (
             <>
               This records that you paid {money} to <QuotedText text={destination} /> for {account}.{" "}
+              {describeRevocation(revokedAt)}
               {describeDebt(owed)}It cannot be undone.
             </>
           ),

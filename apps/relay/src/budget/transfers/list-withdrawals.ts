@@ -43,7 +43,8 @@ export async function listWithdrawals(
 
 /**
  * Lists all withdrawals for the operator, with the debts of their accounts, because money paid out from a
- * card payment that is reversed later is lost. Newest first, or the largest of one state, because otherwise
+ * card payment that is reversed later is lost, and with the revocations of their agents, because a thief of
+ * the key may have requested what is still to be paid out. Newest first, or the largest of one state, because otherwise
  * any number of withdrawals of a micro-unit could hide the others.
  */
 export async function listAllWithdrawals(
@@ -72,8 +73,9 @@ export async function listAllWithdrawals(
   });
 }
 
-function toListedWithdrawal({ balance, ...row }: ListedWithdrawal): Withdrawal {
-  return { ...toWithdrawal(row), account_owes: toDollars(Math.max(0, -(balance ?? 0))) };
+function toListedWithdrawal({ balance, agent_revoked_at, ...row }: ListedWithdrawal): Withdrawal {
+  const account_owes = toDollars(Math.max(0, -(balance ?? 0)));
+  return { ...toWithdrawal(row), account_owes, agent_revoked_at };
 }
 
 export function toWithdrawal({ amount, ...row }: WithdrawalRow): Withdrawal {

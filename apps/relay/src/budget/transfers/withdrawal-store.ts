@@ -100,8 +100,12 @@ export function listWithdrawalsByAgent(
   return read.all(withdrawalsByAgent, query);
 }
 
-/** A withdrawal with the balance of its account now, which is below 0 if the agent owes. */
-export type ListedWithdrawal = WithdrawalRow & { readonly balance: number | null };
+export interface ListedWithdrawal extends WithdrawalRow {
+  /** The balance of its account now, which is below 0 if the agent owes. */
+  readonly balance: number | null;
+  /** The time at which its agent was revoked after the request. */
+  readonly agent_revoked_at: number | null;
+}
 
 const listedWithdrawals = queryBuilder
   .selectFrom("withdrawals")
@@ -109,6 +113,11 @@ const listedWithdrawals = queryBuilder
   .select(
     sql<number | null>`(select balance from accounts
       where account = 'agent:' || withdrawals.agent_id)`.as("balance"),
+  )
+  .select(
+    sql<number | null>`(select revoked_at from agents
+      where agents.agent_id = withdrawals.agent_id
+        and revoked_at >= withdrawals.created_at)`.as("agent_revoked_at"),
   );
 
 const withdrawalPage = listedWithdrawals

@@ -37,6 +37,10 @@ export const Withdrawal = v.object({
     v.optional(money),
     "In the operator's list: what the account owes now because a card payment was reversed, in USD.",
   ),
+  agent_revoked_at: describeAs(
+    v.optional(v.nullable(wholeNumber)),
+    "In the operator's list: the time at which the agent was revoked after this request, or null.",
+  ),
 });
 export type Withdrawal = v.InferInput<typeof Withdrawal>;
 
