@@ -1,8 +1,17 @@
+import { bytesToHex, didKeyToPublicKey } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
-import type { AuditEntry } from "@agent/wire";
+import { scopes, type AuditEntry } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { submitCredentials, createReputationCredential } from "../../test/agents/credentials.ts";
-import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+import { createPairedDevice } from "../../test/agents/pairing.ts";
+import { createRotation } from "../../test/agents/rotation.ts";
+import { submitAcceptedTask } from "../../test/market.ts";
+import {
+  createReceipt,
+  startTestRelay,
+  type Reply,
+  type TestRelay,
+} from "../../test/test-relay.ts";
 
 let t: TestRelay;
 let boss: TestAgent;
@@ -10,7 +19,7 @@ let worker: TestAgent;
 let stranger: TestAgent;
 let credential_id: string;
 beforeEach(async () => {
-  t = await startTestRelay();
+  t = await startTestRelay({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
   [boss, worker, stranger] = [await t.createAgent(), await t.createAgent(), await t.createAgent()];
   const credential = createReputationCredential(boss, worker, { now: t.clock.now() });
   credential_id = credential.id!;
@@ -76,6 +85,47 @@ describe("Revocation of a credential", () => {
       status: 403,
     });
     expect(await status()).toMatchObject(untouched);
+  });
+});
+
+describe("D21: a credential cannot be revoked by an agent that only claims its issuer's key", () => {
+  /** Pairs a device without any proof that its key is the claimant's. */
+  const pairKeyOf = (issuer: TestAgent) => createPairedDevice(t, stranger, scopes, issuer);
+  const revoke = (by: TestAgent) => t.as(by, "POST", path(by), { credential_id });
+  const refused = { status: 403, body: { code: "credential.not_participant" } };
+
+  test("D21: an agent that paired a device under the key of an issuer from elsewhere is refused", async () => {
+    const issuer = t.createUnknownAgent();
+    const credential = createReputationCredential(issuer, worker, { now: t.clock.now(), seed: 2 });
+    credential_id = credential.id!;
+    expect(await submitCredentials(t, worker, worker, credential)).toMatchObject({ status: 201 });
+    const device = await pairKeyOf(issuer);
+    expect(await revoke(stranger)).toMatchObject(refused);
+    expect(await status()).toMatchObject(untouched);
+
+    // Only the holder of the key can use the device, which proves the key.
+    expect(await revoke(device)).toMatchObject({ status: 200 });
+  });
+
+  test("D21: an agent that paired a device under the relay's key is refused", async () => {
+    const relayKey = { publicKey: bytesToHex(didKeyToPublicKey(t.did)) };
+    await pairKeyOf({ ...stranger, ...relayKey });
+    const task = await submitAcceptedTask(t, boss, worker);
+    const done = await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
+    credential_id = done.body["credential_id"] as string;
+    expect(await revoke(stranger)).toMatchObject(refused);
+    expect(await status()).toMatchObject(untouched);
+  });
+
+  test("D21: an issuer can still revoke what it signed with its former key, or with its device's", async () => {
+    const phone = await createPairedDevice(t, boss);
+    const credential = createReputationCredential(phone, worker, { now: t.clock.now(), seed: 2 });
+    expect(await submitCredentials(t, phone, worker, credential)).toMatchObject({ status: 201 });
+    const { next, succession } = createRotation(t, boss);
+    await t.as(boss, "POST", `/api/v1/agents/${boss.agentId}/rotate-key`, { succession });
+    expect(await revoke(next)).toMatchObject({ status: 200 });
+    credential_id = credential.id!;
+    expect(await revoke(next)).toMatchObject({ status: 200 });
   });
 });
 

@@ -6,7 +6,7 @@ import type { Caller } from "../identity/caller.ts";
 import { appendLog } from "../log/entries/append.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import { listAgentDids } from "./agent-dids.ts";
+import { listIssuerDids } from "./agent-dids.ts";
 import { getCredentialId, parseCredential, toCredentialStatus } from "./credential-row.ts";
 import { getSubjectKey } from "../agents/keys/get-subject-key.ts";
 import { findCredential, markCredentialRevoked } from "./store.ts";
@@ -40,7 +40,7 @@ export async function revokeCredential(
   const { read } = storage;
   const row = await findCredential(read, credential_id);
   if (row === undefined) return refuse("credential.not_found");
-  const isParty = row.agent_id === agentId || (await listAgentDids(read, agentId)).has(row.issuer);
+  const isParty = row.agent_id === agentId || (await listIssuerDids(read, agentId)).has(row.issuer);
   if (caller.kind !== "master" && !isParty) return refuse("credential.not_participant");
   const revoked = await storage.transaction(async (tx) => {
     const now = runtime.now();

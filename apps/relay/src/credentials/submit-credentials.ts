@@ -10,7 +10,7 @@ import { findAgent } from "../agents/store.ts";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import { publicKeyToDid, listAgentDids } from "./agent-dids.ts";
+import { publicKeyToDid, listAgentDids, listIssuerDids } from "./agent-dids.ts";
 import { parseCredential, toCredentialRow } from "./credential-row.ts";
 import { isRevoked } from "./revocation.ts";
 import { findCredential, purgeReplaced, insertCredential, type NewCredential } from "./store.ts";
@@ -49,7 +49,7 @@ export async function submitCredentials(
     ownDids: await listAgentDids(storage.read, agentId),
     callerDids:
       caller.kind === "agent" && !mayActFor(caller, [agentId])
-        ? await listAgentDids(storage.read, caller.agentId)
+        ? await listIssuerDids(storage.read, caller.agentId)
         : undefined,
   };
   const checked = await Promise.all(

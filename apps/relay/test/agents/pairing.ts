@@ -27,14 +27,14 @@ export function claimPairing(
   return t.request("POST", "/pairing/claim", { body });
 }
 
-/** Creates a paired device of the agent, which has its own key and device id but the agent's id. */
+/** Creates a paired device of the agent, which has another's or a new key, its own device id and the agent's id. */
 export async function createPairedDevice(
   t: TestRelay,
   owner: TestAgent,
   scopes?: readonly string[],
+  { secretKey, publicKey, did } = t.createUnknownAgent(),
 ): Promise<TestAgent> {
   const session = await openPairing(t, owner);
-  const { secretKey, publicKey, did } = t.createUnknownAgent();
   await claimPairing(t, session, { publicKey });
   const path = `/pairing/${session.pairing_id}/approve`;
   const { status, body } = await t.as(owner, "POST", path, { scopes });

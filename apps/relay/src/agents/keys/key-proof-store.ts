@@ -80,6 +80,26 @@ export async function listOtherBindings(read: Reader, binding: KeyBinding): Prom
   return (await read.all(otherBindings, binding)).map(({ agent_id }) => agent_id);
 }
 
+const provenKeys = compile<{ agent_id: string; keys: string }>()(
+  queryBuilder
+    .selectFrom("key_proofs")
+    .select("public_key")
+    .where("agent_id", "=", param("agent_id"))
+    .where(sql<boolean>`public_key in ${jsonTexts(param("keys"))}`),
+);
+
+/** Returns those of an agent's keys that were proven under its id. */
+export function listProvenKeys(
+  read: Reader,
+  {
+    agent_id,
+    keys,
+  }: { readonly agent_id: string; readonly keys: readonly Pick<KeyBinding, "public_key">[] },
+): Promise<Pick<KeyBinding, "public_key">[]> {
+  const named = JSON.stringify(keys.map(({ public_key }) => public_key));
+  return read.all(provenKeys, { agent_id, keys: named });
+}
+
 const provenAgents = compile<{ ids: string }>()(
   sql<{ agent_id: string }>`
     select agents.agent_id from agents
