@@ -212,3 +212,61 @@ describe("events of a task", () => {
     await stopping;
   });
 });
+
+describe("the events of a task that goes to the next executor", () => {
+  const summarise = { required_capabilities: ["summarise"] };
+  let target: TestAgent;
+  let task: Delegation;
+  let former: TestAgent;
+  let next: TestAgent;
+  let reassign: () => Promise<void>;
+  beforeEach(async () => {
+    target = await t.createAgent();
+    const other = await createSeller(t, 2);
+    const [one, two] = [await t.connectDevice(worker), await t.connectDevice(other)];
+    task = await submitAcceptedTask(t, boss, target, summarise);
+    const isFirst = (await getTaskAt(t, task.path)).assigned_to === worker.agentId;
+    [former, next] = isFirst ? [worker, other] : [other, worker];
+    reassign = async () => {
+      (isFirst ? one : two).send({ type: "refuse", task_id: task.task_id });
+      await settleEventLoop();
+      const device = isFirst ? two : one;
+      device.send({ type: "claim", task_id: task.task_id });
+      device.send({ type: "progress", task_id: task.task_id, note: "a note of the next one" });
+      await settleEventLoop();
+    };
+  });
+
+  const subscribe = async (by: TestAgent) => {
+    const answer = await fetch(`${t.baseUrl}/a2a/${target.agentId}`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${await t.token(by)}`,
+        "content-type": "application/json",
+        "a2a-version": "1.0",
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "SubscribeToTask",
+        params: { id: task.task_id },
+      }),
+    });
+    return answer.text();
+  };
+  const listen = async (by: TestAgent) => JSON.stringify((await read(task, { by })).events);
+
+  test.each([
+    ["a stream of its events", listen],
+    ["a subscription over A2A", subscribe],
+  ])("D22: %s ends for the executor that refused the task", async (_, open) => {
+    const opened = [former, boss, target].map((by) => open(by));
+    await settleEventLoop();
+    await reassign();
+    await t.as(next, "POST", `${task.path}/result`, createReceipt(next, task));
+    const [left, ...others] = await Promise.all(opened);
+    expect(left).not.toContain("a note of the next one");
+    expect(left).not.toContain(next.agentId);
+    for (const text of others) expect(text).toContain("a note of the next one");
+  });
+});

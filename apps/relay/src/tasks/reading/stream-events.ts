@@ -31,7 +31,7 @@ const RETRY_MS = 1_000;
 
 /**
  * Streams a task's events after a number as they happen; the stream ends with the task, with the
- * caller's token, and when its reader takes nothing.
+ * caller's part in it, with the caller's token, and when its reader takes nothing.
  */
 export async function streamEvents(
   services: StreamServices,
@@ -67,8 +67,8 @@ export function acquireStreamSlot(
 }
 
 /**
- * Yields a task's events after a number as they happen, and null as a keep-alive. The caller's
- * right to see them was checked before.
+ * Yields a task's events after a number as they happen, and null as a keep-alive. The caller's right to
+ * see them was checked before, and is checked again at each change: a task may go to another executor.
  */
 export async function* followEvents(
   services: StreamServices,
@@ -84,6 +84,7 @@ export async function* followEvents(
     const watch = waiters.watch(taskId, Math.max(0, waitMs), signal);
     try {
       const task = await findVisibleTask(services, subscription);
+      if (task !== undefined && !isParticipant(caller, task)) return;
       const fresh =
         task === undefined
           ? [expiredEvent(services, taskId, lastSeenId)]
