@@ -69,3 +69,13 @@ export async function insertRestoredFreeze(
 ): Promise<void> {
   await tx.run(insertRestored, row);
 }
+
+const codesDelete = compile()(queryBuilder.deleteFrom("console_codes"));
+
+const sessionsDelete = compile()(queryBuilder.deleteFrom("console_sessions"));
+
+/** Ends all console sessions, and the codes that would open another one. */
+export async function deleteConsoleSessions(tx: Tx): Promise<void> {
+  await tx.run(codesDelete, {});
+  await tx.run(sessionsDelete, {});
+}

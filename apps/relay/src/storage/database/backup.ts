@@ -71,7 +71,7 @@ export function restoreDatabase(
 
 /**
  * Begins a new incarnation, whose number is greater than that of every earlier restore of the same relay, and
- * freezes the relay.
+ * freezes the relay. No console session continues, because it may have been revoked since the backup.
  */
 function beginIncarnation(path: string, migrations: readonly Migration[], now: number): void {
   const db = new Sqlite(path);
@@ -86,6 +86,8 @@ function beginIncarnation(path: string, migrations: readonly Migration[], now: n
         `INSERT INTO freeze (one, since, reason, restored) VALUES (1, ?, ?, 1)
          ON CONFLICT (one) DO UPDATE SET reason = excluded.reason, restored = 1`,
       ).run(BigInt(now), reason);
+      db.prepare("DELETE FROM console_codes").run();
+      db.prepare("DELETE FROM console_sessions").run();
     }).immediate();
     // A write-ahead log that is left over would belong to the file under its old name.
     db.pragma("journal_mode = DELETE");
