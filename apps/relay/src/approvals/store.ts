@@ -103,22 +103,44 @@ type Vote = ApprovalKey & {
   approver_id: string;
   decision: "approve" | "deny";
   signature: string;
+  public_key: string;
   now: number;
 };
+
+/** Whether the key that signed a vote is in force; votes of earlier versions do not name it. */
+const isInForce = sql<boolean>`(approval_votes.public_key is null
+  or exists (select 1 from agents
+    where agents.agent_id = approval_votes.approver_id
+      and agents.public_key = approval_votes.public_key and agents.revoked_at is null)
+  or exists (select 1 from devices
+    where devices.agent_id = approval_votes.approver_id
+      and devices.public_key = approval_votes.public_key and devices.revoked_at is null))`;
 
 const recordVoteQuery = compile<Vote>()(
   queryBuilder
     .updateTable("approval_votes")
-    .set({ ...params("decision", "signature"), voted_at: param("now") })
+    .set({ ...params("decision", "signature", "public_key"), voted_at: param("now") })
     .where("agent_id", "=", param("agent_id"))
     .where("approval_id", "=", param("approval_id"))
     .where("approver_id", "=", param("approver_id"))
-    .where("decision", "is", null),
+    .where(sql<boolean>`(decision is null or not ${isInForce})`),
 );
 
-/** Returns false when the approver has voted before. */
+/** Replaces a vote whose key has ended; returns false when the approver has voted before with one in force. */
 export async function recordVote(tx: Tx, vote: Vote): Promise<boolean> {
   return (await tx.run(recordVoteQuery, vote)) === 1;
+}
+
+const inFavourQuery = compile<ApprovalKey>()(
+  sql<{ count: number }>`
+    select count(*) as count from approval_votes
+      where agent_id = ${param("agent_id")} and approval_id = ${param("approval_id")}
+        and decision = 'approve' and ${isInForce}`,
+);
+
+/** Counts the votes for an approval whose keys are in force. */
+export async function countVotesInFavour(read: Reader, key: ApprovalKey): Promise<number> {
+  return (await read.get(inFavourQuery, key))?.count ?? 0;
 }
 
 type StatusChange = ApprovalKey & Pick<ApprovalRow, "status" | "resolved_at"> & { from: string };

@@ -1,6 +1,6 @@
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import type { Services } from "../services.ts";
-import { updateApprovalStatus, findApproval } from "./store.ts";
+import { countVotesInFavour, findApproval, updateApprovalStatus } from "./store.ts";
 import { loadApproval } from "./load-approval.ts";
 
 type Use = Operations["useApproval"];
@@ -11,7 +11,7 @@ interface ApprovalUse {
   readonly body: BodyOf<Use>;
 }
 
-/** Uses an approval once, for the call that it was given for. */
+/** Uses an approval once, for the call that it was given for, while the keys of its votes are in force. */
 export async function useApproval(
   { storage }: Pick<Services, "storage">,
   { agentId, approvalId, body }: ApprovalUse,
@@ -22,6 +22,9 @@ export async function useApproval(
     if (row === undefined) return refuse("approval.not_found");
     if (row.tool_name !== body.tool_name || row.args_hash !== body.args_hash) {
       return refuse("approval.other_call");
+    }
+    if (row.status === "approved" && (await countVotesInFavour(tx, key)) < row.quorum_required) {
+      return refuse("approval.not_approved", "the key of a vote has ended since");
     }
     const { resolved_at } = row;
     const used = { ...key, status: "used" as const, resolved_at, from: "approved" };

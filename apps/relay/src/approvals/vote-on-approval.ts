@@ -6,7 +6,13 @@ import { recordAudit } from "../audit/record-audit.ts";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import { closeVotes, findApproval, recordVote, updateApprovalStatus } from "./store.ts";
+import {
+  closeVotes,
+  countVotesInFavour,
+  findApproval,
+  recordVote,
+  updateApprovalStatus,
+} from "./store.ts";
 import { loadApproval } from "./load-approval.ts";
 
 type VoteOn = Operations["voteOnApproval"];
@@ -18,7 +24,10 @@ interface SubmittedVote {
   readonly caller: Caller;
 }
 
-/** Records an approver's only vote: reaching the quorum approves, and one denial denies. */
+/**
+ * Records an approver's only vote: reaching the quorum approves, and one denial denies. A vote whose key has
+ * ended since does not count, and its approver may vote again.
+ */
 export async function voteOnApproval(
   { storage, runtime, identity }: Pick<Services, "storage" | "runtime" | "identity">,
   { agentId, approvalId, body, caller }: SubmittedVote,
@@ -48,12 +57,10 @@ export async function voteOnApproval(
     // The key may have been rotated or revoked while the signature was verified.
     const keysNow = await listVotingKeys(tx, approver_id, caller);
     if (!keysNow.includes(verified.key)) return refuse("approval.signature_invalid");
-    if (!(await recordVote(tx, { ...key, approver_id, decision, signature, now }))) {
-      return refuse("approval.already_voted");
-    }
+    const vote = { ...key, approver_id, decision, signature, public_key: verified.key, now };
+    if (!(await recordVote(tx, vote))) return refuse("approval.already_voted");
     const counted = await loadApproval(tx, row);
-    const inFavour = counted.votes.filter((cast) => cast.decision === "approve").length;
-    if (decision === "approve" && inFavour < row.quorum_required) {
+    if (decision === "approve" && (await countVotesInFavour(tx, key)) < row.quorum_required) {
       return { status: 200 as const, body: counted };
     }
     const status = decision === "deny" ? ("denied" as const) : ("approved" as const);

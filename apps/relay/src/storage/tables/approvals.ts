@@ -25,4 +25,6 @@ export interface ApprovalVoteRow {
   voted_at: number | null;
   /** 1 where the call was decided without this vote. */
   closed: 1 | null;
+  /** The key that signed it; null before it has voted, and in votes of earlier versions. */
+  public_key: string | null;
 }
