@@ -1,4 +1,4 @@
-import type { OperatorAuditEntry } from "@agent/wire";
+import { DELEGATION_EXTENSION, type OperatorAuditEntry } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loadFreezer } from "../admin/freeze.ts";
 import { createLog } from "../observability/log.ts";
@@ -123,6 +123,34 @@ describe("what the operator does", () => {
       await t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "own" }),
     ).toMatchObject({ status: 201 });
     expect(await listActs("&action=submitTask")).toHaveLength(1);
+  });
+
+  test("OP8: what the operator does with an agent's money over A2A is recorded without texts", async () => {
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const message = {
+      messageId: "m-1",
+      role: "ROLE_USER",
+      parts: [{ text: "the secret plan" }],
+      metadata: { [DELEGATION_EXTENSION]: { submitted_by: boss.agentId } },
+    };
+    const params = { message, configuration: { returnImmediately: true } };
+    const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params };
+    const send = async (token: string) =>
+      t.request("POST", `/a2a/${worker.agentId}`, {
+        token,
+        body: call,
+        headers: { "a2a-version": "1.0" },
+      });
+    expect((await send(OPERATOR_TOKEN)).body).toHaveProperty("result");
+    expect(await t.getBalance(boss)).toBeLessThan(10);
+    const [act] = await listActs("&actor=operator");
+    expect(act).toMatchObject({ action: "callAgent", result: "200" });
+    for (const shown of [boss.agentId, worker.agentId, "SendMessage"]) {
+      expect(act?.detail).toContain(shown);
+    }
+    expect(act?.detail).not.toContain("secret plan");
+    expect((await send(await t.token(boss))).status).toBe(200);
+    expect(await listActs("&action=callAgent")).toHaveLength(1);
   });
 
   test("OP8: an act that fails because of a fault in the relay is recorded with its answer", async () => {

@@ -1,4 +1,3 @@
-import { isJsonObject } from "@agent/crypto";
 import {
   isAudited,
   limits,
@@ -8,6 +7,7 @@ import {
   type Refusal,
 } from "@agent/wire";
 import type { Context } from "hono";
+import { omitTexts } from "../../identity/omit-texts.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { ACT_REASON_HEADER, readActReason } from "../../identity/read-act-reason.ts";
 import type { Runtime } from "../../runtime.ts";
@@ -174,10 +174,8 @@ function createActRecorder(
     return (_body, run) => run();
   }
   return (body, run) => {
-    // The audit shows what was done, not the texts of agents.
-    const { prompt: _prompt, ...members } = isJsonObject(body) ? body : {};
     const stated = readActReason(c.req.header(ACT_REASON_HEADER));
-    const detail = { ...stated, ...params, ...members };
+    const detail = { ...stated, ...params, ...omitTexts(body) };
     return recordAct({ actor: caller.name, action: name, detail }, run);
   };
 }

@@ -94,6 +94,7 @@ export const a2a = {
       "Call an agent by A2A 1.0 over JSON-RPC: `SendMessage`, `SendStreamingMessage`, `GetTask`, `SubscribeToTask`, `CancelTask`. Methods that submit or cancel also need the scope `task:submit`.",
     section: "A2A",
     auth: "bearer",
+    audited: "always",
     scope: "task:read",
     tier: "write",
     headers: {
