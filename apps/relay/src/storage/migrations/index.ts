@@ -58,7 +58,7 @@ import { undecidedResults } from "./061-undecided-results.ts";
 import { paidInspections } from "./062-paid-inspections.ts";
 import { cardReleaseTimes } from "./063-card-release-times.ts";
 import { shownOffers } from "./064-shown-offers.ts";
-import { voteKeys } from "./066-vote-keys.ts";
+import { voteKeys } from "./065-vote-keys.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
