@@ -22,8 +22,7 @@ describe("an x402 payment for an inspected task", () => {
     });
     const headers = await s.wallet.pay(asked.headers);
     const paid = await s.submit({ body: inspected, headers });
-    // 0.5 were there, 2.1 are paid, and a fifth of the price would be the buffer.
-    expect(paid).toMatchObject({ status: 201, body: { estimated_cost: 2, amount_locked: 2.4 } });
+    expect(paid).toMatchObject({ status: 201, body: { estimated_cost: 2, amount_locked: 2.1 } });
     const task_id = String(paid.body["task_id"]);
     const path = `/agent/${s.worker.agentId}/task/${task_id}`;
     const task = { task_id, prompt: "work", submitted_at: s.t.clock.now(), path };
