@@ -155,6 +155,24 @@ describe("agents that count as one", () => {
     return { ...parties, boss, worker };
   }
 
+  test("IS41: an agent that counts as one with the arbiter, without a common key, displaces no other executor", async () => {
+    const { boss, worker, arbiter } = parties;
+    const [, twin] = await createTwin(arbiter);
+    await t.clock.advance(1);
+    const [rotated] = await createTwin(twin);
+    await t.clock.advance(1);
+    const [, related] = await createTwin(rotated);
+    await putOffer(t, related, { price: 0.5, arbiters: [arbiter.agentId] });
+    const acceptance = { arbiter_id: arbiter.agentId };
+    const chosen = await submitTask(t, boss, worker, {
+      required_capabilities: ["summarise"],
+      acceptance,
+    });
+    expect(chosen.body).toMatchObject({ routing_choice: { selected_agent: worker.agentId } });
+    const direct = await submitTask(t, boss, related, { acceptance });
+    expect(direct.body["code"]).toBe("acceptance.arbiter_invalid");
+  });
+
   test("IS14: agents that count as one gain no trust, credentials or figures from a case between them", async () => {
     const own = await createOneOwner();
     const given = await beginDispute(t, own);

@@ -5,7 +5,7 @@ import { findKeyProof, listOtherBindings } from "../../agents/keys/key-proof-sto
 import { listSigningKeys } from "../../agents/keys/key-store.ts";
 import { findAgent } from "../../agents/store.ts";
 import type { Reader } from "../../storage/storage.ts";
-import { areOneAgent } from "../../trust/backing/are-one-agent.ts";
+import { areOneAgent, listOneAgent } from "../../trust/backing/are-one-agent.ts";
 import { getLeastFees } from "../../trust/backing/get-least-fees.ts";
 import { listArbiterCases } from "../reading/count-store.ts";
 
@@ -41,13 +41,16 @@ export async function mayArbitrate(
   return true;
 }
 
-/** Lists an agent and all agents that share a key with it; it must not decide about any of them. */
-export async function listAgentsOfKeys(read: Reader, agentId: string): Promise<string[]> {
+/**
+ * Lists an agent and all agents that share a key with it or count as one with it; it must not decide about
+ * any of them.
+ */
+export async function listRelatedAgents(read: Reader, agentId: string): Promise<string[]> {
   const keys = await listSigningKeys(read, agentId);
   const others = await Promise.all(
     keys.map(({ public_key }) => listOtherBindings(read, { agent_id: agentId, public_key })),
   );
-  return [agentId, ...others.flat()];
+  return [...(await listOneAgent(read, agentId)), ...others.flat()];
 }
 
 interface KeyOwners extends Pick<ArbiterCheck, "ignoresClaims"> {

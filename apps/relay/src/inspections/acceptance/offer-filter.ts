@@ -1,7 +1,7 @@
 import type { OfferedAcceptance } from "@agent/wire";
 import type { Services } from "../../services.ts";
 import { loadOpenWork } from "../reading/count-store.ts";
-import { listAgentsOfKeys } from "./may-arbitrate.ts";
+import { listRelatedAgents } from "./may-arbitrate.ts";
 import { isOffered, type WantedTerms } from "./offer.ts";
 
 /** A candidate whose listing may offer an inspection. */
@@ -18,7 +18,7 @@ interface FilterOptions<Agent> {
 }
 
 interface OfferFilter<Agent> {
-  /** The agents with a key of the arbiter, which may not work on a task that it would decide. */
+  /** The agents about which the arbiter must not decide, so they may not work on the task. */
   readonly biased: readonly string[];
   readonly accepts: (candidate: Agent) => boolean;
 }
@@ -32,7 +32,7 @@ export async function createOfferFilter<Agent extends OfferingAgent>(
   const { arbiterId } = wanted;
   const openWork = withRoom ? await loadOpenWork(storage.read) : new Map<string, number>();
   return {
-    biased: arbiterId === null ? [] : await listAgentsOfKeys(storage.read, arbiterId),
+    biased: arbiterId === null ? [] : await listRelatedAgents(storage.read, arbiterId),
     accepts(candidate) {
       const { agent_id, acceptance } = candidate;
       return (

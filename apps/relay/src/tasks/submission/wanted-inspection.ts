@@ -39,8 +39,8 @@ export interface UnfitExecutors extends Pick<ExecutorRequest, "leftOut"> {
 }
 
 /**
- * Filters out executors that do not offer the inspection, its arbiter, and agents with a key of the
- * arbiter, and those whose price does not allow it. Once one executor was full, all full ones are left out,
+ * Filters out executors that do not offer the inspection, its arbiter, agents about which the arbiter must
+ * not decide, and those whose price does not allow it. Once one executor was full, all full ones are left out,
  * because a few dozen of them would otherwise hide the others.
  */
 export async function filterExecutors(

@@ -21,6 +21,18 @@ export async function findGroup(read: Reader, agent_id: string): Promise<string 
   return (await read.get(groupOfAgent, { agent_id }))?.group_id;
 }
 
+const membersOfGroup = compile<{ agent_id: string }>()(
+  sql<{ agent_id: string }>`
+    select members.agent_id from key_sharers as members
+    join key_sharers as one on one.group_id = members.group_id
+    where one.agent_id = ${param("agent_id")}`,
+);
+
+/** Lists the group of an agent, itself included; none for an agent alone. */
+export async function listGroupMembers(read: Reader, agent_id: string): Promise<string[]> {
+  return (await read.all(membersOfGroup, { agent_id })).map((member) => member.agent_id);
+}
+
 /** Returns the group of an agent, and begins one with its id if it has none. */
 export async function getOrCreateGroup(tx: Tx, agent_id: string): Promise<string> {
   await tx.run(insertSharer, { agent_id, group_id: agent_id });
