@@ -86,14 +86,8 @@ export function recordRefund(
   { identity, runtime }: Pick<Services, "identity" | "runtime">,
   refund: Refund,
 ): Promise<SettlementRow> {
-  const settlementId = newId(runtime);
-  const refunded = {
-    ...refund,
-    settlementId,
-    status: "refunded",
-    settledAt: runtime.now(),
-  } as const;
-  return recordSettlement(tx, { identity }, refunded, []);
+  const made = { settlementId: newId(runtime), settledAt: runtime.now() };
+  return recordSettlement(tx, { identity }, { ...refund, ...made, status: "refunded" }, []);
 }
 
 type LoggedSettlement = Pick<

@@ -26,10 +26,8 @@ export async function getLedger(
   const { agentId, goalId } = asked;
   const signed = await findLedger(services.storage.read, { agent_id: agentId, goal_id: goalId });
   if (signed !== undefined) return { status: 200, body: signed.body };
-  const ledger = await reconstructFromRecords(services, asked);
-  return ledger === null
-    ? refuse("ledger.not_found")
-    : { status: 200, body: JSON.stringify(ledger) };
+  const { ledger, text } = await reconstructFromRecords(services, asked);
+  return ledger === null ? refuse("ledger.not_found") : { status: 200, body: text };
 }
 
 /** Returns the ledger that follows from the relay's own records, even if the agent signed one. */
@@ -38,25 +36,26 @@ export async function getManifest(
   asked: LedgerRequest,
 ): Promise<Answer<Operations["getManifest"]>> {
   if (!(await mayRead(services, asked))) return refuse("ledger.not_participant");
-  const ledger = await reconstructFromRecords(services, asked);
+  const { ledger } = await reconstructFromRecords(services, asked);
   return ledger === null ? refuse("ledger.not_found") : { status: 200, body: ledger };
 }
 
 /**
- * Builds the ledger from as many records as fit: it has no pages, because its hash covers all events, and
- * clients refuse larger answers.
+ * Builds the ledger and its text from as many records as fit: it has no pages, because its hash covers all
+ * events, and clients refuse larger answers.
  */
 async function reconstructFromRecords(
   { storage, runtime }: LedgerDependencies,
   { agentId, goalId }: LedgerRequest,
-): Promise<Ledger | null> {
+): Promise<{ readonly ledger: Ledger | null; readonly text: string }> {
   const now = runtime.now();
   for (let bytes: number = limits.outboundBytes; ;) {
     const room = createRoom(bytes);
     const records = await loadGoalRecords(storage.read, { agentId, goalId }, { now, room });
     const ledger = reconstructLedger(records);
-    const size = Buffer.byteLength(JSON.stringify(ledger));
-    if (size <= limits.outboundBytes) return ledger;
+    const text = JSON.stringify(ledger);
+    const size = Buffer.byteLength(text);
+    if (size <= limits.outboundBytes) return { ledger, text };
     // A ledger states some texts of its records more than once. Less than a tenth may not leave out a record.
     bytes = Math.floor(bytes * Math.min(0.9, limits.outboundBytes / size));
   }

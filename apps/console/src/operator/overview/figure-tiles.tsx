@@ -47,9 +47,7 @@ export function FigureTiles({ overview }: { overview: BodyOf<"getOverview"> }) {
       <li>
         <span>held now</span>
         <strong>{showMoney(money.held)}</strong>
-        <small>
-          for {open.count} open {open.count === 1 ? "task" : "tasks"}
-        </small>
+        <small>for {showCount(open.count, "open task")}</small>
       </li>
       <li>
         <span>agents online</span>

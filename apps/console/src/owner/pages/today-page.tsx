@@ -5,6 +5,7 @@ import { RowTable } from "../../shared/components/page-table.tsx";
 import { Sparkline } from "../../shared/components/sparkline.tsx";
 import { ForeignText, ShortId, TimeText } from "../../shared/components/foreign-text.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
+import { showCount } from "../../shared/format/show-text.ts";
 import { browserEnvironment, usePageContext } from "../../shared/relay/page-context.ts";
 import { useAnswer, useLoaded } from "../../shared/relay/use-answer.ts";
 import { useOwnerContext } from "../owner-context.ts";
@@ -143,7 +144,7 @@ function FailedTable({ failed, agentId }: { failed: readonly FailedTask[]; agent
 
 function describeOrders({ done, failed }: DaySummary): string {
   if (done + failed === 0) return "no tasks delegated to others";
-  return `${done} ${done === 1 ? "task" : "tasks"} done by others${failed > 0 ? `, ${failed} failed` : ""}`;
+  return `${showCount(done, "task")} done by others${failed > 0 ? `, ${failed} failed` : ""}`;
 }
 
 function describeHold(held: number | undefined): string {

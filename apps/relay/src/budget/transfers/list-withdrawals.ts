@@ -44,8 +44,8 @@ export async function listWithdrawals(
 /**
  * Lists all withdrawals for the operator, with the debts of their accounts, because money paid out from a
  * card payment that is reversed later is lost, and with the revocations of their agents, because a thief of
- * the key may have requested what is still to be paid out. Newest first, or the largest of one state, because otherwise
- * any number of withdrawals of a micro-unit could hide the others.
+ * the key may have requested what is still to be paid out. Newest first, or the largest of one state, because
+ * otherwise any number of withdrawals of a micro-unit could hide the others.
  */
 export async function listAllWithdrawals(
   { storage }: Pick<Services, "storage">,

@@ -56,10 +56,11 @@ export function mountOperations(app: Hono, options: MountOptions): void {
 function refuseUnknownPath({ method, path }: Context["req"]): Refusal {
   const given = path.split("/");
   const emptyAt = given.indexOf("", 1);
+  if (emptyAt === -1) return refuse("route.not_found");
   const fitting = Object.values<Operation>(operations).filter(({ path: pattern }) => {
     const wanted = pattern.split("/");
     const fits = (part: string, at: number) => part === given[at] || part.startsWith(":");
-    return emptyAt > 0 && wanted.length === given.length && wanted.every(fits);
+    return wanted.length === given.length && wanted.every(fits);
   });
   const missing = fitting[0]?.path.split("/")[emptyAt]?.slice(1);
   if (missing === undefined) return refuse("route.not_found");

@@ -5,7 +5,7 @@ import { findKeyProof, listOtherBindings } from "../../agents/keys/key-proof-sto
 import { listSigningKeys } from "../../agents/keys/key-store.ts";
 import { findAgent } from "../../agents/store.ts";
 import type { Reader } from "../../storage/storage.ts";
-import { areOneAgent, listOneAgent } from "../../trust/backing/are-one-agent.ts";
+import { areOneAgent, listAgentsCountedAsOne } from "../../trust/backing/are-one-agent.ts";
 import { getLeastFees } from "../../trust/backing/get-least-fees.ts";
 import { listArbiterCases } from "../reading/count-store.ts";
 
@@ -50,7 +50,7 @@ export async function listRelatedAgents(read: Reader, agentId: string): Promise<
   const others = await Promise.all(
     keys.map(({ public_key }) => listOtherBindings(read, { agent_id: agentId, public_key })),
   );
-  return [...(await listOneAgent(read, agentId)), ...others.flat()];
+  return [...(await listAgentsCountedAsOne(read, agentId)), ...others.flat()];
 }
 
 interface KeyOwners extends Pick<ArbiterCheck, "ignoresClaims"> {

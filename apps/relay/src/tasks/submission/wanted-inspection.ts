@@ -65,7 +65,7 @@ function createPriceFilter(
   { required_capabilities: required = [], max_budget: budget }: SubmitTaskBody,
 ): (facts: AgentFacts) => boolean {
   const { feeRate, feeMin } = config.disputes;
-  const arbitration = toArbitrationRate({ fee_rate: feeRate, fee_min: feeMin });
+  const arbitration = { feeRate, feeMin: toMicro(feeMin) };
   const maxBudget = budget === undefined ? Infinity : toMicro(budget);
   return (facts) => {
     const charge = quoteAgent(facts, required);

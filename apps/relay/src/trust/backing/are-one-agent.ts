@@ -9,6 +9,6 @@ export async function areOneAgent(read: Reader, one: string, other: string): Pro
 }
 
 /** Lists all agents that count as one with an agent, itself included. */
-export async function listOneAgent(read: Reader, agentId: string): Promise<string[]> {
+export async function listAgentsCountedAsOne(read: Reader, agentId: string): Promise<string[]> {
   return [...new Set([agentId, ...(await listGroupMembers(read, agentId))])];
 }
