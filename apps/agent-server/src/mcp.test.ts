@@ -1,13 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { verifyReceipt } from "@agent/receipts";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseIdentityFile } from "./identity/identity-file.ts";
 import { startTestServer, TEST_TOKEN, type TestServer } from "./testing/agents/test-agent.ts";
@@ -34,49 +28,20 @@ interface AnyClient {
 
 const info = { name: "test", version: "1" };
 const requestInit = { headers: { authorization: `Bearer ${TEST_TOKEN}` } };
-const toolsModule = `export const tools = [{
-  definition: { name: "shout", description: "", risk: 0, inputSchema: {
-    type: "object", properties: { text: { type: "string" } }, required: ["text"] } },
-  handler: ({ text }) => ({ ok: true, data: text.toUpperCase() }),
-}]`;
 
-let folder: string;
 let server: TestServer;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "agent-mcp-"));
-  await writeFile(join(folder, "tools.mjs"), toolsModule);
   const risky = createTextTool("risky", () => ({ ok: true, data: "" }), 4);
   const deploying = createTextTool("deploying", () => ({ ok: true, data: "" }), 3);
   const tools = [shoutTool, failingTool, throwingTool, createHangingTool(), risky, deploying];
   server = await startTestServer({ tools, taskTimeoutMs: 300 });
 });
-afterAll(async () => {
-  await server.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => server.close());
 
-function stdioServer() {
-  return {
-    command: process.execPath,
-    args: [
-      "--conditions=agent-source",
-      fileURLToPath(new URL("main.ts", import.meta.url)),
-      "--transport=stdio",
-      `--tools=${join(folder, "tools.mjs")}`,
-    ],
-    env: { AGENT_DATA_DIR: join(folder, "data"), LOG_LEVEL: "error" },
-    stderr: "inherit" as const,
-  };
-}
-
-async function current(mode: "auto" | "legacy", overStdio = false): Promise<AnyClient> {
+async function current(mode: "auto" | "legacy"): Promise<AnyClient> {
   const client = new Client(info, { versionNegotiation: { mode } });
-  await client.connect(
-    overStdio
-      ? new StdioClientTransport(stdioServer())
-      : new StreamableHTTPClientTransport(server.url, { requestInit }),
-  );
+  await client.connect(new StreamableHTTPClientTransport(server.url, { requestInit }));
   return {
     tools: async () => (await client.listTools()).tools,
     call: async (name, args = {}) =>
@@ -86,17 +51,17 @@ async function current(mode: "auto" | "legacy", overStdio = false): Promise<AnyC
   };
 }
 
-async function old(overStdio = false): Promise<AnyClient> {
+async function old(): Promise<AnyClient> {
   const client = new OldClient(info);
   const http = new OldHttp(server.url, { requestInit });
-  await client.connect(overStdio ? new OldStdio(stdioServer()) : http);
+  await client.connect(http);
   return {
     tools: async () => (await client.listTools()).tools,
     call: async (name, args = {}) =>
       (await client.callTool({ name, arguments: args })) as unknown as ToolResult,
     version: () => http.protocolVersion,
     async close() {
-      if (!overStdio) await http.terminateSession();
+      await http.terminateSession();
       await client.close();
     },
   };
@@ -195,20 +160,5 @@ describe.each(clients)("%s over HTTP", (_, connect, era) => {
     const tools = JSON.parse(text) as { name: string; risk: number | null }[];
     expect(tools.find((tool) => tool.name === "agent_task")?.risk).toBe(3);
     expect(tools.find((tool) => tool.name === "risky")?.risk).toBe(4);
-  });
-});
-
-describe("over stdio", () => {
-  test.each<[string, () => Promise<AnyClient>]>([
-    ["the 2.x client in the newer era", () => current("auto", true)],
-    ["the 2.x client in the older era", () => current("legacy", true)],
-    ["the 1.x client", () => old(true)],
-  ])("over stdio %s is the owner and gets receipts", async (_, connect) => {
-    const client = await connect();
-    const result = await client.call("agent_task", { prompt: "hello" });
-    await client.close();
-    const receipt = JSON.parse(result.content[0]?.text ?? "") as { result: string };
-    expect(receipt.result).toBe("HELLO");
-    expect(verifyReceipt(receipt).valid).toBe(true);
   });
 });

@@ -7,6 +7,7 @@ import {
 import type { TestAgent } from "@agent/testkit";
 import type { Inspection } from "@agent/wire";
 import { expect } from "vitest";
+import { createTwin } from "./agents/twins.ts";
 import { createBuyer, submitAcceptedTask, type Delegation } from "./market.ts";
 import { createReceipt, type Reply, type TestRelay } from "./test-relay.ts";
 
@@ -56,6 +57,13 @@ export async function createParties(t: TestRelay): Promise<Parties> {
   ];
   await putOffer(t, worker, { arbiters: [arbiter.agentId] });
   return { boss, worker, arbiter };
+}
+
+/** Makes the submitter another identity of the executor's owner, with 100 USD. */
+export async function createOneOwner(t: TestRelay, parties: Parties): Promise<Parties> {
+  const [worker, boss] = await createTwin(t, parties.worker);
+  await t.deposit(boss, 100);
+  return { ...parties, boss, worker };
 }
 
 /** An inspected task and its parties. */

@@ -15,11 +15,11 @@ import {
   verifyArtifact,
   verifyCredential,
   verifyReceipt,
-} from "./browser-entry.ts";
-import type { LogVectors } from "./check-log-vectors.ts";
-import { findBrowser, openBrowser } from "./open-browser.ts";
+} from "./verifiers-script.ts";
+import type { LogVectors } from "../check-log-vectors.ts";
+import { findBrowser, openBrowser } from "../open-browser.ts";
 
-const root = new URL("..", import.meta.url).pathname;
+const root = new URL("../..", import.meta.url).pathname;
 
 const verifiers = { verifyArtifact, verifyCredential, verifyReceipt };
 
@@ -92,7 +92,7 @@ const calls: readonly Call[] = [
 /** Bundles the sources of the packages into one script for a page. */
 async function bundleForPage(): Promise<OutputChunk> {
   const build = await rolldown({
-    input: join(root, "test/browser-entry.ts"),
+    input: join(root, "test/browser/verifiers-script.ts"),
     platform: "browser",
     resolve: { conditionNames: ["agent-source", "browser", "import", "default"] },
   });

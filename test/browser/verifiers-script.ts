@@ -2,4 +2,4 @@
 export { verifyCredential } from "@agent/credentials";
 export { verifyReceipt } from "@agent/receipts";
 export { verifyArtifact } from "@agent/verify";
-export { checkLogVectors } from "./check-log-vectors.ts";
+export { checkLogVectors } from "../check-log-vectors.ts";
