@@ -2,6 +2,7 @@ import { createClientAddressFinder } from "@agent/ip-networks";
 import { FEDERATION_PREFIX, WITNESS_PREFIX } from "@agent/wire/engine";
 import { LOG_PREFIX } from "./log/published-log.ts";
 import { Hono, type Context } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
 import { a2aHandlers } from "./a2a/routes.ts";
 import { systemHandlers } from "./admin/routes.ts";
 import { agentHandlers } from "./agents/routes.ts";
@@ -81,7 +82,8 @@ export function createRelay(services: Services, { federationWork, keepUp }: Rela
 
   const handlers = collectHandlers(services, { idempotency, limiter, isDraining });
 
-  const app = new Hono();
+  // The default router would first try, at each start, another one that cannot hold these paths.
+  const app = new Hono({ router: new TrieRouter() });
   mountSockets(app, { ...services, authenticate }, { isDraining, clientIp, limiter });
   if (config.server.console !== "off") mountPages(app, services, { limiter, clientIp });
   mountOperations(app, {
