@@ -8,6 +8,7 @@ import type { BodyOf } from "../shared/relay/call-relay.ts";
 import { browserEnvironment, useNow, usePageContext } from "../shared/relay/page-context.ts";
 import { useAnswer } from "../shared/relay/use-answer.ts";
 import { formatHashRoute } from "../shared/routing/hash-route.ts";
+import { SkipLink } from "../shared/routing/skip-link.tsx";
 import { ConsoleOverview } from "./console-overview.ts";
 import { countNeeds } from "./overview/list-needs.ts";
 import type { OperatorSession } from "./operator-session.ts";
@@ -54,9 +55,7 @@ export function ConsoleFrame({
   const place = formatHashRoute(path, Object.fromEntries(query));
   return (
     <ConsoleOverview.Provider value={overview}>
-      <a class="skip" href="#content" onClick={skipToContent}>
-        Skip to the content
-      </a>
+      <SkipLink />
       <header class="frame">
         <div class="frame-line">
           <RelayName />
@@ -79,12 +78,6 @@ export function ConsoleFrame({
       </main>
     </ConsoleOverview.Provider>
   );
-}
-
-/** The fragment of the address names the view, so the link must not change it. */
-function skipToContent(event: Event): void {
-  event.preventDefault();
-  document.querySelector<HTMLElement>("#content")?.focus();
 }
 
 function RelayName() {

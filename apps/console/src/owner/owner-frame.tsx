@@ -10,6 +10,7 @@ import {
 } from "../shared/relay/page-context.ts";
 import { useAnswer } from "../shared/relay/use-answer.ts";
 import { formatHashRoute, watchHashRoute } from "../shared/routing/hash-route.ts";
+import { SkipLink } from "../shared/routing/skip-link.tsx";
 import { createDeviceCaller } from "./device/device-caller.ts";
 import type { PairedDevice } from "./device/device-store.ts";
 import { createTokenMinter } from "./device/token-minter.ts";
@@ -65,9 +66,7 @@ export function OwnerFrame({ device, relay, isCodeUnused, onEnded }: FrameProps)
   return (
     <PageContextProvider value={context}>
       <OwnerContextProvider value={owner}>
-        <a class="skip" href="#content" onClick={focusContent}>
-          Skip to the content
-        </a>
+        <SkipLink />
         <header class="frame">
           <div class="frame-line">
             <AgentName agentId={device.agentId} />
@@ -89,12 +88,6 @@ export function OwnerFrame({ device, relay, isCodeUnused, onEnded }: FrameProps)
       </OwnerContextProvider>
     </PageContextProvider>
   );
-}
-
-/** A link to a fragment would change the route of the page. */
-function focusContent(event: Event) {
-  event.preventDefault();
-  document.querySelector<HTMLElement>("#content")?.focus();
 }
 
 function AgentName({ agentId }: { agentId: string }) {

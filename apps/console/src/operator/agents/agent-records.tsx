@@ -2,7 +2,7 @@ import { PageTable, type TableColumn } from "../../shared/components/page-table.
 import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
-import { AgentLink } from "../places.tsx";
+import { AgentLink } from "../subject-links.tsx";
 
 type TrustRecord = BodyOf<"listTrust">["records"][number];
 

@@ -7,12 +7,12 @@ import { showCount } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
-import { formatHashRoute } from "../../shared/routing/hash-route.ts";
-import { AccountLink, AgentLink, StateWord } from "../places.tsx";
+import { formatHashRoute, pickFilters } from "../../shared/routing/hash-route.ts";
+import { StateWord } from "../state-word.tsx";
+import { AccountLink, AgentLink } from "../subject-links.tsx";
+import type { ListedAgent } from "./find-agent.ts";
 
-type Listed = BodyOf<"listAllAgents">["agents"][number];
-
-const columns: readonly TableColumn<Listed>[] = [
+const columns: readonly TableColumn<ListedAgent>[] = [
   { title: "agent", cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
   {
     title: "name",
@@ -72,12 +72,7 @@ const CHOICES = {
 /** Every agent that ever bound a key at this relay. */
 export function AgentsPage() {
   const { query } = usePageContext().route.value;
-  const filter = Object.fromEntries(
-    ["state", "sort", "q"].flatMap((name) => {
-      const value = query.get(name);
-      return value === null || value === "" ? [] : [[name, value]];
-    }),
-  );
+  const filter = pickFilters(query, ["state", "sort", "q"]);
   return (
     <>
       <ViewTitle title="Agents" />

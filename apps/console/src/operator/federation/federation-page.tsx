@@ -10,14 +10,15 @@ import {
 } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
 import { showMoney, showPercent } from "../../shared/format/show-amount.ts";
-import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
-import { PeerLink, StateWord } from "../places.tsx";
+import { StateWord } from "../state-word.tsx";
+import { PeerLink } from "../subject-links.tsx";
 import { describePosition } from "./describe-position.ts";
 import { OutboxTable } from "./outbox-table.tsx";
 import { getUsedCredit } from "./peer-figures.ts";
 import { PeerMap } from "./peer-map.tsx";
+import type { Peer } from "./peer.ts";
 
 /** Shows the peers of this relay, and the debts between them and it. */
 export function FederationPage() {
@@ -65,8 +66,6 @@ function PeersView() {
     </>
   );
 }
-
-type Peer = BodyOf<"listFederationPeers">["peers"][number];
 
 function PeerTable({ peers }: { peers: readonly Peer[] }) {
   return (

@@ -7,7 +7,8 @@ import { showMoney } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
-import { PeerLink, StateWord, TaskLink } from "../places.tsx";
+import { StateWord } from "../state-word.tsx";
+import { PeerLink, TaskLink } from "../subject-links.tsx";
 
 type Entry = BodyOf<"listOutbox">["settlements"][number];
 

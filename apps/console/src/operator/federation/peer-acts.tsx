@@ -2,12 +2,11 @@ import { ActButton, type GivenAct } from "../../shared/components/act-dialog.tsx
 import { IdCode, QuotedText } from "../../shared/components/foreign-text.tsx";
 import { parseNumber } from "../../shared/format/parse-number.ts";
 import { showMoney } from "../../shared/format/show-amount.ts";
-import type { BodyOf, RelayCaller } from "../../shared/relay/call-relay.ts";
+import type { RelayCaller } from "../../shared/relay/call-relay.ts";
 import { refuseLocally } from "../../shared/relay/refuse-locally.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { describePosition } from "./describe-position.ts";
-
-type Peer = BodyOf<"listFederationPeers">["peers"][number];
+import type { Peer } from "./peer.ts";
 
 interface ActsProps {
   readonly peer: Peer;

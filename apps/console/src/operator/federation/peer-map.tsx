@@ -1,11 +1,9 @@
-import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { formatHashRoute } from "../../shared/routing/hash-route.ts";
 import { showPercent } from "../../shared/format/show-amount.ts";
 import { showCount, showLine } from "../../shared/format/show-text.ts";
 import { describePosition } from "./describe-position.ts";
 import { getLineWidth, getUsedCredit } from "./peer-figures.ts";
-
-type Peer = BodyOf<"listFederationPeers">["peers"][number];
+import type { Peer } from "./peer.ts";
 
 const WIDTH = 420;
 const CENTER = { x: WIDTH / 2, y: 0 };

@@ -13,13 +13,12 @@ import { showMoney, showPercent } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
-import { StateWord } from "../places.tsx";
+import { StateWord } from "../state-word.tsx";
 import { describeCircuit } from "./describe-circuit.ts";
 import { describePosition } from "./describe-position.ts";
 import { getUsedCredit } from "./peer-figures.ts";
 import { PeerActs } from "./peer-acts.tsx";
-
-type Peer = BodyOf<"listFederationPeers">["peers"][number];
+import type { Peer } from "./peer.ts";
 
 const paymentsOf = (body: BodyOf<"listPeerPayments">) => body.payments;
 const historyOf = (body: BodyOf<"listPeerHistory">) => body.history;

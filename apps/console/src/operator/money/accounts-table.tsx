@@ -5,7 +5,7 @@ import { showMoney } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
-import { AccountLink } from "../places.tsx";
+import { AccountLink } from "../subject-links.tsx";
 
 const accountsOf = (body: BodyOf<"listAccounts">) => body.accounts;
 

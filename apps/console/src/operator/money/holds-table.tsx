@@ -4,7 +4,7 @@ import { showDuration, showMoney } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { useNow } from "../../shared/relay/page-context.ts";
-import { AgentLink, TaskLink } from "../places.tsx";
+import { AgentLink, TaskLink } from "../subject-links.tsx";
 
 const holdsOf = (body: BodyOf<"listHolds">) => body.holds;
 

@@ -13,7 +13,7 @@ import { usePageContext } from "../../shared/relay/page-context.ts";
 import { useAnswer, useLoaded } from "../../shared/relay/use-answer.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { findAgent } from "../agents/find-agent.ts";
-import { AgentLink } from "../places.tsx";
+import { AgentLink } from "../subject-links.tsx";
 import { DepositButton } from "./deposit-button.tsx";
 
 type Statement = Exclude<BodyOf<"getStatement">, string>;

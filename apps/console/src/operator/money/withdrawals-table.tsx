@@ -13,7 +13,8 @@ import { showMoney } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
-import { AgentLink, StateWord } from "../places.tsx";
+import { StateWord } from "../state-word.tsx";
+import { AgentLink } from "../subject-links.tsx";
 
 type Withdrawal = BodyOf<"listAllWithdrawals">["withdrawals"][number];
 

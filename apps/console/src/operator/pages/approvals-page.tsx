@@ -6,7 +6,8 @@ import { showDuration } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { useNow, usePageContext } from "../../shared/relay/page-context.ts";
-import { AgentLink, StateWord } from "../places.tsx";
+import { StateWord } from "../state-word.tsx";
+import { AgentLink } from "../subject-links.tsx";
 
 type Approval = BodyOf<"listAllApprovals">["approvals"][number];
 

@@ -5,9 +5,9 @@ import { showCount } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
-import { formatHashRoute } from "../../shared/routing/hash-route.ts";
+import { formatHashRoute, pickFilters } from "../../shared/routing/hash-route.ts";
 import { useOverview } from "../console-overview.ts";
-import { AgentLink } from "../places.tsx";
+import { AgentLink } from "../subject-links.tsx";
 import { findSubject } from "./find-subject.ts";
 import { readField } from "../../shared/format/read-field.ts";
 
@@ -18,12 +18,7 @@ const entriesOf = (body: BodyOf<"listOperatorAudit">) => body.entries;
 /** Lists the actions of operators, of their sessions and of agents. */
 export function AuditPage() {
   const { query } = usePageContext().route.value;
-  const filter = Object.fromEntries(
-    ["actor", "action"].flatMap((name) => {
-      const value = query.get(name);
-      return value === null || value === "" ? [] : [[name, value]];
-    }),
-  );
+  const filter = pickFilters(query, ["actor", "action"]);
   const loadPage = useListPages("listOperatorAudit", { query: filter }, entriesOf);
   return (
     <>

@@ -10,7 +10,8 @@ import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { refuseLocally } from "../../shared/relay/refuse-locally.ts";
 import { useNow, usePageContext } from "../../shared/relay/page-context.ts";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
-import { AgentLink, StateWord, TaskLink } from "../places.tsx";
+import { StateWord } from "../state-word.tsx";
+import { AgentLink, TaskLink } from "../subject-links.tsx";
 import { useState } from "preact/hooks";
 
 type Dispute = BodyOf<"listDisputes">["inspections"][number];

@@ -7,7 +7,8 @@ import { showLine } from "../../shared/format/show-text.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
 import { formatHashRoute } from "../../shared/routing/hash-route.ts";
-import { AccountLink, StateWord, TaskLink } from "../places.tsx";
+import { StateWord } from "../state-word.tsx";
+import { AccountLink, TaskLink } from "../subject-links.tsx";
 
 const MAX_FOUND = 10;
 

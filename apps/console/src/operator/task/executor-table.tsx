@@ -2,7 +2,8 @@ import { RowTable } from "../../shared/components/page-table.tsx";
 import { TimeText } from "../../shared/components/foreign-text.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
-import { AgentLink, PeerLink, StateWord } from "../places.tsx";
+import { StateWord } from "../state-word.tsx";
+import { AgentLink, PeerLink } from "../subject-links.tsx";
 
 const CHANNELS: Readonly<Record<string, string>> = {
   socket: "claimed by its device",

@@ -4,7 +4,8 @@ import { ForeignText, TimeText } from "../../shared/components/foreign-text.tsx"
 import { showMoney, showPercent } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
-import { AgentLink, StateWord } from "../places.tsx";
+import { StateWord } from "../state-word.tsx";
+import { AgentLink } from "../subject-links.tsx";
 
 type Inspection = BodyOf<"getInspection">;
 

@@ -3,7 +3,8 @@ import type { Verdict } from "@agent/verify";
 import { showDuration } from "../../shared/format/show-amount.ts";
 import { ForeignLine } from "../../shared/components/foreign-text.tsx";
 import { listInner } from "../../verify/verifying/artifact-parts.ts";
-import { AgentLink, StateWord } from "../places.tsx";
+import { StateWord } from "../state-word.tsx";
+import { AgentLink } from "../subject-links.tsx";
 
 /** Every receipt in the evidence, each below the one that delegated to it, with its own verdict. */
 export function ReceiptTree({ verdict, artifact }: { verdict: Verdict; artifact: unknown }) {

@@ -10,7 +10,7 @@ import {
 import { FactList } from "../../shared/components/fact-list.tsx";
 import { RowTable } from "../../shared/components/page-table.tsx";
 import { showMoney, showPercent } from "../../shared/format/show-amount.ts";
-import { AgentLink } from "../places.tsx";
+import { AgentLink } from "../subject-links.tsx";
 import { RouteGraph } from "./route-graph.tsx";
 
 /** The maximum number of listed candidates; the record may have hundreds. */

@@ -3,7 +3,7 @@ import { TimeText } from "../../shared/components/foreign-text.tsx";
 import { showMoney, sumMoney } from "../../shared/format/show-amount.ts";
 import { showLine } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
-import { AccountLink } from "../places.tsx";
+import { AccountLink } from "../subject-links.tsx";
 
 const PURPOSES: Readonly<Record<string, string>> = {
   inspected: "while the result is inspected",

@@ -8,8 +8,9 @@ import { showDuration, showMoney } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { usePageContext, useRelayEvents } from "../../shared/relay/page-context.ts";
-import { formatHashRoute } from "../../shared/routing/hash-route.ts";
-import { AgentLink, StateWord, TaskLink } from "../places.tsx";
+import { formatHashRoute, pickFilters } from "../../shared/routing/hash-route.ts";
+import { StateWord } from "../state-word.tsx";
+import { AgentLink, TaskLink } from "../subject-links.tsx";
 import { readField } from "../../shared/format/read-field.ts";
 
 type Listed = BodyOf<"listAllTasks">["tasks"][number];
@@ -70,12 +71,7 @@ const tasksOf = (body: BodyOf<"listAllTasks">) => body.tasks;
 export function TasksPage() {
   const { route } = usePageContext();
   const { query } = route.value;
-  const filter = Object.fromEntries(
-    ["state", "failed", "agent", "submitter", "q"].flatMap((name) => {
-      const value = query.get(name);
-      return value === null || value === "" ? [] : [[name, value]];
-    }),
-  );
+  const filter = pickFilters(query, ["state", "failed", "agent", "submitter", "q"]);
   return (
     <>
       <ViewTitle title="Tasks" />

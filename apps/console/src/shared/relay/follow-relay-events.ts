@@ -1,6 +1,7 @@
-import { type CallRefusal, createEnvironment, fullJitter, openEventStream } from "@agent/client";
+import { type CallRefusal, fullJitter, openEventStream } from "@agent/client";
 import type { RelayEvent } from "@agent/wire";
 import { describeOperation, getRelayUrl } from "./call-relay.ts";
+import { browserEnvironment } from "./page-context.ts";
 
 /** Whether the page currently receives events. After `ended`, a new session is needed. */
 export type FeedState = "live" | "reconnecting" | "ended";
@@ -20,7 +21,6 @@ export interface FollowOptions {
 }
 
 const BACKOFF = { baseMs: 500, capMs: 5_000 };
-const browserEnvironment = createEnvironment({});
 
 /**
  * Follows the relay's events across lost connections and expired tokens, each event once and in order, until it

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatHashRoute, parseHashRoute } from "./hash-route.ts";
+import { formatHashRoute, parseHashRoute, pickFilters } from "./hash-route.ts";
 
 test.each([
   ["", [], {}],
@@ -21,4 +21,9 @@ test("every route is written so that it is read as the same route", () => {
   const { path, query: read } = parseHashRoute(written);
   expect(path).toEqual(["tasks", "relay:a/b?c#d"]);
   expect(Object.fromEntries(read)).toEqual({ q: "a&b=c?d#e" });
+});
+
+test("the filters of a list are those of its names that the route sets", () => {
+  const { query } = parseHashRoute("#/tasks?state=&q=x%20y&failed=1&other=2");
+  expect(pickFilters(query, ["state", "failed", "q", "agent"])).toEqual({ failed: "1", q: "x y" });
 });

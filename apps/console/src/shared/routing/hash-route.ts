@@ -36,6 +36,15 @@ export function formatHashRoute(
   return search.size === 0 ? `#/${parts}` : `#/${parts}?${search.toString()}`;
 }
 
+/** Returns the filters of a list that are set in a route's query. */
+export function pickFilters(
+  query: URLSearchParams,
+  names: readonly string[],
+): Readonly<Record<string, string>> {
+  const given = names.map((name) => [name, query.get(name) ?? ""] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== ""));
+}
+
 /** Follows the fragment of the page's address. */
 export function watchHashRoute(): ReadonlySignal<HashRoute> {
   const route = signal(parseHashRoute(location.hash));
