@@ -1,5 +1,5 @@
 import { operations, type Received, type TaskEvent } from "@agent/wire";
-import { fullJitter } from "./calls/full-jitter.ts";
+import { fullJitter, RECONNECTION_BACKOFF } from "./calls/full-jitter.ts";
 import { buildPath, buildUrl } from "./calls/call-request.ts";
 import { createEnvironment, type Environment } from "./environment.ts";
 import { openEventStream, type StreamResult } from "./calls/event-stream.ts";
@@ -7,8 +7,6 @@ import { parseFrame } from "./realtime/task-frame.ts";
 import { refusal, type CallRefusal } from "./calls/refusal.ts";
 import type { Bearer } from "./relay-client.ts";
 import { isRetryable, sleep } from "./calls/retry.ts";
-
-const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
 
 const FINAL_EVENT_TYPES: ReadonlySet<string> = new Set<TaskEvent["type"]>([
   "completed",
@@ -56,8 +54,9 @@ export async function* followTask(
   }
   const url = buildUrl(options.baseUrl, path);
   let lastEventId = options.after ?? 0;
-  let baseMs: number = BACKOFF.baseMs;
-  const onRetry = (ms: number) => (baseMs = Math.min(Math.max(ms, BACKOFF.baseMs), BACKOFF.capMs));
+  let baseMs: number = RECONNECTION_BACKOFF.baseMs;
+  const onRetry = (ms: number) =>
+    (baseMs = Math.min(Math.max(ms, RECONNECTION_BACKOFF.baseMs), RECONNECTION_BACKOFF.capMs));
 
   for (let failures = 0; ; failures += 1) {
     let failure: CallRefusal | undefined;
@@ -82,7 +81,11 @@ export async function* followTask(
       return;
     }
     const waitMs = (failure?.retryAfterSeconds ?? 0) * 1_000;
-    const jitterMs = fullJitter(failures, { ...BACKOFF, baseMs }, environment.randomBytes);
+    const jitterMs = fullJitter(
+      failures,
+      { ...RECONNECTION_BACKOFF, baseMs },
+      environment.randomBytes,
+    );
     await sleep(waitMs + jitterMs, { environment, signal });
   }
 

@@ -1,12 +1,9 @@
+import type { CheckResult as NamedCheckResult } from "@agent/crypto";
 import { type ProofLevelName, PROOF_LEVELS } from "./proof-levels.ts";
 import type { CheckResult } from "./verdict.ts";
 
 /** A check of one of the underlying packages, under its own name. */
-export interface NamedCheckResult {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly code?: string;
-}
+export type { NamedCheckResult };
 
 /** The proof level of each check of a kind. */
 export type CheckLevels = Readonly<Record<string, ProofLevelName>>;

@@ -29,6 +29,7 @@ import { Visibility } from "./operations/agents/visibility.ts";
 import { Withdrawal } from "./operations/money/withdrawals.ts";
 
 export type JsonObject = { [member: string]: unknown };
+export type NamedSchemas = Readonly<Record<string, JsonObject>>;
 
 /** Schemas with a name in `#/components/schemas`. */
 const namedDefinitions = {
@@ -95,7 +96,7 @@ export function toComponentSchema(schema: v.GenericSchema): JsonObject {
 }
 
 /** Converts all named schemas to JSON Schema, for `#/components/schemas`. */
-export function buildNamedSchemas(): { readonly [name: string]: JsonObject } {
+export function buildNamedSchemas(): NamedSchemas {
   const schemas = Object.entries(toJsonSchemaDefs(namedDefinitions, conversion));
   return Object.fromEntries(
     schemas.map(([name, schema]) => [name, describeByPath(schema, signedDocuments[name] ?? {})]),

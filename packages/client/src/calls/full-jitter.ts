@@ -1,3 +1,6 @@
+/** The bounds of the wait before a lost stream or socket is opened again. */
+export const RECONNECTION_BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
+
 /**
  * Returns the wait before attempt number `attempt` (from 0) in ms: a random time up to a bound that doubles
  * with each attempt. The full spread prevents clients that lost a relay at the same time from reconnecting

@@ -1,8 +1,7 @@
 import { limits, socketClose } from "@agent/wire";
-import { fullJitter } from "../calls/full-jitter.ts";
+import { fullJitter, RECONNECTION_BACKOFF } from "../calls/full-jitter.ts";
 import { getRequestedWaitMs } from "../calls/retry-after.ts";
 
-const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
 /** After a connection of at least this duration the backoff starts again. */
 const STABLE_MS = 30_000;
 /** A clock error or a new key may cause single rejections; after this many the relay refuses the device. */
@@ -48,7 +47,7 @@ export function decideReconnection(
     end.code === socketClose.tooManyMessages ? limits.socketWindowMs : getRequestedWaitMs(end);
   return {
     retry: true,
-    inMs: floorMs + fullJitter(attempts, BACKOFF, randomBytes),
+    inMs: floorMs + fullJitter(attempts, RECONNECTION_BACKOFF, randomBytes),
     failures: { attempts: attempts + 1, rejections },
   };
 }

@@ -1,8 +1,9 @@
 import { buildRefusal, type CheckRun, runChecks, toVerdict, type Verdict } from "@agent/crypto";
 import type { ExternalCheck } from "./external-check.ts";
-import { CREDENTIAL_CHECKS } from "./credential-checks.ts";
+import { CREDENTIAL_CHECKS, type CredentialCheckContext } from "./credential-checks.ts";
 import { parseSignedCredential, parseSignedPresentation } from "../parse.ts";
-import { PRESENTATION_CHECKS } from "./presentation-checks.ts";
+import { PRESENTATION_CHECKS, type PresentationCheckContext } from "./presentation-checks.ts";
+import type { ProofCheckContext } from "./proof-checks.ts";
 import type { CredentialRefusal, PresentationRefusal } from "../refusals.ts";
 
 /** The verdict on a credential; CredentialRefusal lists its codes. */
@@ -11,15 +12,11 @@ export type CredentialVerdict = Verdict<CredentialRefusal>;
 /** The verdict on a presentation, with those on its credentials in `nested`. */
 export type PresentationVerdict = Verdict<PresentationRefusal | CredentialRefusal>;
 
-interface CredentialContext {
-  readonly now: number;
-  readonly checksRevocation: boolean;
-}
+/** The caller's part of what a credential is checked against. */
+type CredentialContext = Omit<CredentialCheckContext, keyof ProofCheckContext>;
 
-interface PresentationContext extends CredentialContext {
-  readonly challenge: string | undefined;
-  readonly audience: string | undefined;
-}
+type PresentationContext = CredentialContext &
+  Omit<PresentationCheckContext, keyof ProofCheckContext>;
 
 /** Checks a credential; the run asks for its signature and whether it is revoked. */
 export function* checkCredential(

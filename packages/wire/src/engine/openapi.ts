@@ -1,15 +1,18 @@
 import * as v from "valibot";
 import { errors, type Code } from "../errors.ts";
 import { listImpliedRefusals } from "./list-implied-refusals.ts";
-import { buildNamedSchemas, toComponentSchema, type JsonObject } from "../named-schemas.ts";
+import {
+  buildNamedSchemas,
+  toComponentSchema,
+  type JsonObject,
+  type NamedSchemas,
+} from "../named-schemas.ts";
 import { pathParameters } from "./descriptions/path-parameters.ts";
 import { buildAnswerExample, buildRequestExample } from "./examples/build-example.ts";
 import { textSamples } from "./examples/sample-values.ts";
 import { limits } from "./limits.ts";
 import type { Operation } from "./operation.ts";
 import { FEDERATION_HEADERS } from "./peer-requests.ts";
-
-type NamedSchemas = Readonly<Record<string, JsonObject>>;
 
 const errorSchema: JsonObject = {
   type: "object",
@@ -222,7 +225,7 @@ export function buildOpenApi(
   operations: { readonly [name: string]: Operation },
   version: string,
 ): JsonObject {
-  const named: NamedSchemas = buildNamedSchemas();
+  const named = buildNamedSchemas();
   const paths: { [path: string]: JsonObject } = {};
   for (const [name, operation] of Object.entries(operations)) {
     const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");

@@ -1,4 +1,4 @@
-type JsonObject = { readonly [keyword: string]: unknown };
+import { isJsonObject, type JsonMembers } from "@agent/crypto";
 
 /**
  * Returns a copy of a JSON Schema in which members are described by their path, the names from the root
@@ -9,26 +9,25 @@ export function describeByPath(
   schema: object,
   descriptions: Readonly<Record<string, string>>,
   path = "",
-): JsonObject {
+): JsonMembers {
   const describeValue = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(describeValue);
-    return isSchema(value) ? describeByPath(value, descriptions, path) : value;
+    return isJsonObject(value) ? describeByPath(value, descriptions, path) : value;
   };
   const describeMember = ([name, member]: readonly [string, unknown]) => {
     const place = path === "" ? name : `${path}.${name}`;
     const description = descriptions[place];
-    const described = isSchema(member) ? describeByPath(member, descriptions, place) : member;
-    return [name, isSchema(described) && description ? { ...described, description } : described];
+    const described = isJsonObject(member) ? describeByPath(member, descriptions, place) : member;
+    return [
+      name,
+      isJsonObject(described) && description ? { ...described, description } : described,
+    ];
   };
   const keywords = Object.entries(schema).map(([keyword, value]) => [
     keyword,
-    keyword === "properties" && isSchema(value)
+    keyword === "properties" && isJsonObject(value)
       ? Object.fromEntries(Object.entries(value).map(describeMember))
       : describeValue(value),
   ]);
-  return Object.fromEntries(keywords) as JsonObject;
-}
-
-function isSchema(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return Object.fromEntries(keywords) as JsonMembers;
 }

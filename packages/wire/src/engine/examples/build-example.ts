@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../named-schemas.ts";
+import type { JsonObject, NamedSchemas } from "../../named-schemas.ts";
 import {
   bodySamples,
   endingSamples,
@@ -11,9 +11,6 @@ import {
   type Sample,
 } from "./sample-values.ts";
 
-/** The named schemas of the document, by name. */
-type Definitions = Readonly<Record<string, JsonObject>>;
-
 const REFERENCE = "#/components/schemas/";
 
 /**
@@ -23,7 +20,7 @@ const REFERENCE = "#/components/schemas/";
  *
  * @param name the member that the value is for; the operation for a whole body
  */
-function buildExample(schema: JsonObject, name: string, definitions: Definitions): unknown {
+function buildExample(schema: JsonObject, name: string, definitions: NamedSchemas): unknown {
   return build(schema, name, { definitions, within: [] });
 }
 
@@ -34,7 +31,7 @@ function buildExample(schema: JsonObject, name: string, definitions: Definitions
 export function buildRequestExample(
   schema: JsonObject,
   operation: string,
-  definitions: Definitions,
+  definitions: NamedSchemas,
 ): unknown {
   return buildExample(leaveOutOptions(schema, operation), operation, definitions);
 }
@@ -62,13 +59,13 @@ function leaveOutOptions(schema: JsonObject, operation: string): JsonObject {
 export function buildAnswerExample(
   schema: JsonObject,
   operation: string,
-  definitions: Definitions,
+  definitions: NamedSchemas,
 ): unknown {
   return bodySamples[operation] ?? buildExample(schema, operation, definitions);
 }
 
 interface Place {
-  readonly definitions: Definitions;
+  readonly definitions: NamedSchemas;
   /** The named schemas that contain this position, because an example must not contain itself. */
   readonly within: readonly string[];
 }
