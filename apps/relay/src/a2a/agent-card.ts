@@ -3,6 +3,7 @@ import { DELEGATION_EXTENSION, refuse, type Answer, type Operations } from "@age
 import { listOfferedCapabilities } from "../agents/discovery/listing.ts";
 import { findListing } from "../agents/discovery/listing-store.ts";
 import { findAgent } from "../agents/store.ts";
+import { NO_STORE } from "../http/caching.ts";
 import type { RequestContext } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { version } from "../version.ts";
@@ -134,7 +135,7 @@ export function relayCard(
 
 /** A card with the host of one request must not be shown to another caller. */
 function toCacheHeaders({ server }: CardDependencies["config"]) {
-  return server.baseUrl === undefined ? { headers: { "cache-control": "no-store" } } : {};
+  return server.baseUrl === undefined ? { headers: NO_STORE } : {};
 }
 
 /** Used if no address is configured: the one that the caller used. */

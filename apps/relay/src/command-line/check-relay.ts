@@ -1,3 +1,4 @@
+import type { Operations, Result } from "@agent/wire";
 import { DAY_MS } from "../clock/day-ms.ts";
 import type { CommandCall, CommandResult } from "./operator-command.ts";
 import { formatCount, formatDuration } from "./format-values.ts";
@@ -65,10 +66,7 @@ export async function checkRelay({ client, now }: CommandCall): Promise<CommandR
   };
 }
 
-type Overview = Extract<
-  Awaited<ReturnType<CommandCall["client"]["getOverview"]>>,
-  { ok: true }
->["body"];
+type Overview = Result<Operations["getOverview"]>;
 
 function checkState(
   { freeze, jobs, database, outbox_failed }: Overview,

@@ -1,3 +1,4 @@
+import type { Operations, Result } from "@agent/wire";
 import { formatMoney, formatShare, formatTime, toStateCell } from "./format-values.ts";
 import {
   missingFault,
@@ -9,10 +10,7 @@ import {
 } from "./operator-command.ts";
 import { buildListOutput, omitMissing, readPageQuery } from "./page-query.ts";
 
-type Inspections = Extract<
-  Awaited<ReturnType<CommandCall["client"]["listDisputes"]>>,
-  { ok: true }
->["body"];
+type Inspections = Result<Operations["listDisputes"]>;
 
 const USAGE =
   "disputes | disputes --all [--state inspecting|rejected|disputed|closed] | " +

@@ -1,3 +1,5 @@
+import type { CallResult } from "@agent/client";
+import type { Operations, Result } from "@agent/wire";
 import { formatMoney, formatTime, MONEY_RULE, parseMoney, toStateCell } from "./format-values.ts";
 import {
   missingFault,
@@ -9,8 +11,7 @@ import {
 } from "./operator-command.ts";
 import { buildListOutput, omitMissing, readPageQuery } from "./page-query.ts";
 
-type PeerAnswer = Awaited<ReturnType<CommandCall["client"]["addPeer"]>>;
-type Peer = Extract<PeerAnswer, { readonly ok: true }>["body"];
+type Peer = Result<Operations["addPeer"]>;
 
 /** The commands about other relays. */
 export const peerCommands = {
@@ -88,7 +89,7 @@ async function listPeers({ client }: CommandCall): Promise<CommandResult> {
 }
 
 /** Shows the one relay that a command has changed. */
-function showPeer(answer: PeerAnswer): CommandResult {
+function showPeer(answer: CallResult<Operations["addPeer"]>): CommandResult {
   if (!answer.ok) return answer;
   return { ok: true, body: answer.body, blocks: [buildPeerTable([answer.body])] };
 }

@@ -1,3 +1,4 @@
+import type { Operations, Result } from "@agent/wire";
 import { formatCount, formatDuration, formatMoney, formatTime } from "./format-values.ts";
 import type { Block } from "./format-blocks.ts";
 import { checkRelay } from "./check-relay.ts";
@@ -9,10 +10,7 @@ import {
 } from "./operator-command.ts";
 import { getUnfreezeRemedy } from "./unfreeze-remedy.ts";
 
-type Overview = Extract<
-  Awaited<ReturnType<CommandCall["client"]["getOverview"]>>,
-  { ok: true }
->["body"];
+type Overview = Result<Operations["getOverview"]>;
 
 /** The commands about the relay as a whole. */
 export const stateCommands = {

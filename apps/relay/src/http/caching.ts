@@ -1,6 +1,9 @@
 /** The cache-control directives of content that never changes under its address. */
 export const CACHE_FOR_EVER = "max-age=31536000, immutable";
 
+/** The headers of an answer that may differ the next time, or for another caller. */
+export const NO_STORE = { "cache-control": "no-store" } as const;
+
 /** Returns whether the `Accept-Encoding` header of a request allows gzip. */
 export function acceptsGzip(header: string | null): boolean {
   return (header ?? "").split(",").some((coding) => {

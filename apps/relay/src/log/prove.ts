@@ -1,5 +1,6 @@
 import { formatProofFile, proveInclusion } from "@agent/transparency";
 import { refuse, type Answer, type Operations } from "@agent/wire";
+import { NO_STORE } from "../http/caching.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import { listEntriesAfter } from "./entries/entry-store.ts";
@@ -10,8 +11,6 @@ import { findNewestHead, findPublishedHead } from "./store.ts";
 
 /** More entries wait only while no head is signed; to search them for a request would take seconds. */
 const MAX_SEARCHED = 4_096;
-
-const headers = { "cache-control": "no-store" };
 
 /**
  * Proves the first entry of an artifact under the published head, or under the newest one if the
@@ -24,8 +23,8 @@ export async function proveArtifact(
   const [found] = await findEntries(read, artifact);
   if (found === undefined) {
     return (await mayWait(read, artifact))
-      ? { ...refuse("log.not_integrated"), retryAfterSeconds: 1, headers }
-      : { ...refuse("log.entry_not_found"), headers };
+      ? { ...refuse("log.not_integrated"), retryAfterSeconds: 1, headers: NO_STORE }
+      : { ...refuse("log.entry_not_found"), headers: NO_STORE };
   }
   const published = await findPublishedHead(read);
   const head =
@@ -34,7 +33,7 @@ export async function proveArtifact(
       : (await findNewestHead(read))!;
   const proof = await proveEntry(read, found, head.size);
   const content = formatProofFile({ ...found, proof, checkpoint: head.note });
-  return { status: 200, mediaType: NOTE_MEDIA_TYPE, content, headers };
+  return { status: 200, mediaType: NOTE_MEDIA_TYPE, content, headers: NO_STORE };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { signLogStatement, type LogStatement, type VerifierKey } from "@agent/transparency";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import { WITNESS_PREFIX } from "@agent/wire/engine";
+import { NO_STORE } from "../http/caching.ts";
 import type { Services } from "../services.ts";
 import type { LogHeadRow } from "../storage/tables/log.ts";
 
@@ -12,7 +13,7 @@ export const NOTE_MEDIA_TYPE = "text/plain; charset=utf-8";
 /** Answers a signed head as its log and its witnesses signed it. */
 export function answerHead(head: LogHeadRow | undefined): Answer<Operations["getCheckpoint"]> {
   return head === undefined
-    ? { ...refuse("log.no_checkpoint"), headers: { "cache-control": "no-store" } }
+    ? { ...refuse("log.no_checkpoint"), headers: NO_STORE }
     : {
         status: 200,
         mediaType: NOTE_MEDIA_TYPE,

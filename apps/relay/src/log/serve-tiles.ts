@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { formatEntryBundle, parseTilePath, TILE_WIDTH, type TilePath } from "@agent/transparency";
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { acceptsGzip } from "../http/caching.ts";
+import { acceptsGzip, NO_STORE } from "../http/caching.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import { listEntriesAfter } from "./entries/entry-store.ts";
@@ -14,9 +14,6 @@ import { findNewestHead } from "./store.ts";
  */
 const CACHE_FOR_AN_HOUR = "max-age=3600";
 
-/** A tile that does not exist yet may exist later. */
-const NO_STORE = { "cache-control": "no-store" };
-
 /** Serves a tile of any head up to the newest one, or a bundle of its entries. */
 export async function serveTile(
   { storage: { read } }: Pick<Services, "storage">,
@@ -26,6 +23,7 @@ export async function serveTile(
   const parsed = parseTilePath(path);
   const size = (await findNewestHead(read))?.size ?? 0;
   if (!parsed.ok || !isCovered(parsed, size)) {
+    // The tile may exist later.
     return { ...refuse("log.tile_not_found"), headers: NO_STORE };
   }
   const isBundle = parsed.level === "entries";

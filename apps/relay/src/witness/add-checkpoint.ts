@@ -5,6 +5,7 @@ import {
   type NextHead,
 } from "@agent/transparency";
 import { limits, refuse, type Answer, type WitnessOperations } from "@agent/wire";
+import { NO_STORE } from "../http/caching.ts";
 import type { RateLimiter } from "../http/limits/rate-limit.ts";
 import type { Services } from "../services.ts";
 import { findKnownLog, type KnownLog } from "./find-known-log.ts";
@@ -89,7 +90,7 @@ const toText = (
   mediaType: "text/plain; charset=utf-8" | "text/x.tlog.size",
   status: 200 | 409,
   content: string,
-): Answered => ({ status, mediaType, content, headers: { "cache-control": "no-store" } });
+): Answered => ({ status, mediaType, content, headers: NO_STORE });
 
 async function keepEvidence(
   { storage, runtime, log }: WitnessParts,

@@ -1,4 +1,5 @@
 import { errors, refuse } from "@agent/wire";
+import { NO_STORE } from "../http/caching.ts";
 import type { Handlers } from "../http/handler.ts";
 import type { RateLimiter } from "../http/limits/rate-limit.ts";
 import type { Services } from "../services.ts";
@@ -21,8 +22,12 @@ export function witnessHandlers(services: Services, limiter: RateLimiter): Witne
     async getWitnessedCheckpoint({ params }) {
       const content = await findCosignedNote(storage.read, params.originHash);
       if (content === undefined) return refuse("log.origin_unknown");
-      const headers = { "cache-control": "no-store" };
-      return { status: 200, mediaType: "text/plain; charset=utf-8", content, headers };
+      return {
+        status: 200,
+        mediaType: "text/plain; charset=utf-8",
+        content,
+        headers: NO_STORE,
+      };
     },
   };
 }

@@ -1,19 +1,13 @@
 import { limits, refuse, type Refusal } from "@agent/wire";
 import type { Reader } from "../../storage/storage.ts";
 import { listAgentDevices } from "../devices/device-store.ts";
-import { isProvenElsewhere, listOtherBindings } from "./key-proof-store.ts";
+import { isProvenElsewhere, listOtherBindings, type KeyBinding } from "./key-proof-store.ts";
 import { listAgentKeys, listSigningKeys } from "./key-store.ts";
-
-/** A key that an agent has, or wants to have. */
-interface KeyOfAgent {
-  readonly agent_id: string;
-  readonly public_key: string;
-}
 
 /** Refuses a key that another agent has proven and has in force. */
 export async function checkKeyNotInUse(
   read: Reader,
-  { agent_id, public_key }: KeyOfAgent,
+  { agent_id, public_key }: KeyBinding,
 ): Promise<Refusal<"agent.key_in_use"> | undefined> {
   const isTaken = await isProvenElsewhere(read, { agent_id, public_key });
   return isTaken ? refuse("agent.key_in_use") : undefined;
@@ -25,7 +19,7 @@ export async function checkKeyNotInUse(
  */
 export async function checkUnprovenKey(
   read: Reader,
-  binding: KeyOfAgent,
+  binding: KeyBinding,
 ): Promise<Refusal<"agent.key_in_use"> | undefined> {
   const inUse = await checkKeyNotInUse(read, binding);
   if (inUse !== undefined) return inUse;
@@ -40,7 +34,7 @@ export async function checkUnprovenKey(
  */
 export async function checkDeviceKey(
   read: Reader,
-  { agent_id, public_key }: KeyOfAgent,
+  { agent_id, public_key }: KeyBinding,
 ): Promise<Refusal<"agent.key_unacceptable"> | undefined> {
   const own = await listAgentKeys(read, agent_id);
   const isKnown =
@@ -52,7 +46,7 @@ export async function checkDeviceKey(
 /** Returns whether a device of an agent has or had a key. */
 export async function isDeviceKey(
   read: Reader,
-  { agent_id, public_key }: KeyOfAgent,
+  { agent_id, public_key }: KeyBinding,
 ): Promise<boolean> {
   const devices = await listAgentDevices(read, agent_id);
   return devices.some((device) => device.public_key === public_key);

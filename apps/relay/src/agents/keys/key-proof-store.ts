@@ -9,6 +9,12 @@ import { jsonTexts } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { KeyProofRow } from "../../storage/tables/agents.ts";
 
+/** A key that an agent has, or wants to have. */
+export interface KeyBinding {
+  readonly agent_id: string;
+  readonly public_key: string;
+}
+
 const proofOfKey = inBatches(
   compile<{ public_key: string }>()(
     queryBuilder.selectFrom("key_proofs").selectAll().where("public_key", "=", param("public_key")),
@@ -23,14 +29,9 @@ export function findKeyProof(read: Reader, public_key: string): Promise<KeyProof
 /** Returns whether a key was proven under this id. */
 export async function isProvenKey(
   read: Reader,
-  { agent_id, public_key }: { readonly agent_id: string; readonly public_key: string },
+  { agent_id, public_key }: KeyBinding,
 ): Promise<boolean> {
   return (await findKeyProof(read, public_key))?.agent_id === agent_id;
-}
-
-interface KeyBinding {
-  readonly agent_id: string;
-  readonly public_key: string;
 }
 
 const proofElsewhere = compile<KeyBinding>()(

@@ -1,3 +1,4 @@
+import type { Operations, Result } from "@agent/wire";
 import type { Block } from "../format-blocks.ts";
 import { formatDuration, formatMoney, formatTime, toStateCell } from "../format-values.ts";
 import { missingFault, type CommandCall, type CommandResult } from "../operator-command.ts";
@@ -29,10 +30,7 @@ export async function getTaskReport(call: CommandCall): Promise<CommandResult> {
   };
 }
 
-type Report = Extract<
-  Awaited<ReturnType<CommandCall["client"]["getTaskReport"]>>,
-  { ok: true }
->["body"];
+type Report = Result<Operations["getTaskReport"]>;
 
 function describeReport(report: Report): readonly Block[] {
   const { task, parent_task_id, children, hold, postings } = report;

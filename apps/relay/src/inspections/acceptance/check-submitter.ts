@@ -1,12 +1,11 @@
-import { hasTooManyRejections, isSubmitterSuspended, SUSPENSION_MS, ZERO } from "@agent/budget";
+import { hasTooManyRejections, isSubmitterSuspended, SUSPENSION_MS } from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
 import { DAY_MS } from "../../clock/day-ms.ts";
 import type { Reader } from "../../storage/storage.ts";
-import { listSubmitterCases, sumPaid, sumRejected } from "../reading/count-store.ts";
+import { listSubmitterCases, NO_VOLUME, sumPaid, sumRejected } from "../reading/count-store.ts";
 
 const MONTH_MS = 30 * DAY_MS;
 
-const NONE_PAID = { count: 0, due: ZERO };
 const MAX_READ_FOR_EACH = 20;
 
 /** Refuses a submitter that lost too many disputes, or has rejected too much. */
@@ -21,7 +20,7 @@ export async function checkSubmitter(
   }
   const rejectedOrDisputed = await sumRejected(read, submitterId);
   // Most submitters have too few for the limit, whatever they paid.
-  if (!hasTooManyRejections({ rejectedOrDisputed, paidIn30Days: NONE_PAID })) return undefined;
+  if (!hasTooManyRejections({ rejectedOrDisputed, paidIn30Days: NO_VOLUME })) return undefined;
   // More than ten times as many suffice for the number, and twenty times as many for the amount unless they
   // were worth less than half as much, so a long history is not read to its end.
   const paidIn30Days = await sumPaid(read, {

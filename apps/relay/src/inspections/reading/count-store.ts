@@ -31,7 +31,7 @@ export function findInspectionCounts(
   return read.get(countsOfAgent, { agent_id });
 }
 
-const NO_VOLUME: InspectionVolume = { count: 0, due: ZERO };
+export const NO_VOLUME: InspectionVolume = { count: 0, due: ZERO };
 
 const rejectedVolume = compile<OfAgent>()(
   sql<InspectionVolume>`
