@@ -1,7 +1,5 @@
 import { loadFreezer, type Freezer } from "./admin/freeze.ts";
-import { createJobMonitor } from "./admin/job-monitor.ts";
-import { createMetrics, type RequestMetrics } from "./observability/metrics.ts";
-import { createReconciler } from "./admin/reconciler.ts";
+import { type RequestMetrics } from "./observability/metrics.ts";
 import { checkDatabaseOrigin } from "./admin/restore/check-origin.ts";
 import { reportRestore } from "./admin/restore/report-restore.ts";
 import { createStorageCheck } from "./admin/storage-check.ts";
@@ -9,44 +7,31 @@ import { createRelay, type Relay } from "./app.ts";
 import { resumeClock } from "./clock/resume-clock.ts";
 import { createTrustedClock } from "./clock/relay-clock.ts";
 import type { Config } from "./config/config.ts";
-import { createFederation } from "./federation/create-federation.ts";
+import { createServices } from "./create-services.ts";
 import { startFederationWork } from "./federation/federation-work.ts";
-import { createEgress } from "./http/egress/egress.ts";
 import { extendInspections } from "./inspections/extend-deadlines.ts";
 import { reportShortWindows } from "./inspections/report-short-windows.ts";
 import type { Log } from "./observability/log.ts";
 import { loadRelayIdentity } from "./identity/relay-identity.ts";
-import { recordProofByToken } from "./agents/keys/record-proof-by-signature.ts";
-import { createOperatorTokens, type OperatorTokens } from "./identity/operator-tokens.ts";
-import { createTokenVerifier, type TokenVerifier } from "./identity/tokens.ts";
+import { type OperatorTokens } from "./identity/operator-tokens.ts";
 import type { RelayLog } from "./log/heads/relay-log.ts";
 import { startLog } from "./log/start-log.ts";
-import { createFacilitator } from "./payments/x402/x402-facilitator.ts";
 import { createChangeHandlers } from "./processes/change-handlers.ts";
 import { joinProcesses, MAX_CLOCK_SKEW_MS } from "./processes/join.ts";
 import { createKeepUp, createNoKeepUp, type KeepUp } from "./processes/keep-up.ts";
 import { createSoleMembership, type Membership } from "./processes/membership.ts";
-import { createPresences, noPresences, type Presences } from "./processes/presences.ts";
+import { type Presences } from "./processes/presences.ts";
 import { beginTail, createChangeTail, type TailStart } from "./processes/tail-changes.ts";
-import { createConnections, type Connections } from "./realtime/connections.ts";
 import { createRouter } from "./delivery/create-router.ts";
-import { createKeptCandidates } from "./routing/candidates/kept-candidates.ts";
-import { loadTrustGraph } from "./routing/trust-graph.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Services } from "./services.ts";
 import { migrations } from "./storage/migrations/index.ts";
 import { openStorage, type DatabaseLocation } from "./storage/open-storage.ts";
 import type { Storage } from "./storage/storage.ts";
 import { moveOldEvents } from "./tasks/events/move-old-events.ts";
-import { createConsoleSessions, type ConsoleSessions } from "./sessions/console-sessions.ts";
-import { createStreamSlots } from "./tasks/reading/stream-slots.ts";
-import { createTaskWaiters } from "./tasks/waiters.ts";
+import { type ConsoleSessions } from "./sessions/console-sessions.ts";
 import { applyTrustThresholds } from "./trust/backing/rebuild-backing.ts";
 import { reportTrustBasis } from "./trust/trust-basis.ts";
-import { createWebhookLanes } from "./webhooks/webhook-lanes.ts";
-import { loadSubscriptions } from "./webhooks/subscriptions.ts";
-import { createLogWitnesses } from "./witness/log-witnesses.ts";
-import { createWitness } from "./witness/witness.ts";
 
 export interface OpenRelay extends Relay {
   readonly ok: true;
@@ -231,78 +216,4 @@ async function createKeepUpWith(
   });
   await presences.load();
   return createKeepUp(services, { tail, presences });
-}
-
-type CoreServices = Pick<
-  Services,
-  | "config"
-  | "runtime"
-  | "log"
-  | "clock"
-  | "freezer"
-  | "identity"
-  | "storage"
-  | "storageCheck"
-  | "relayLog"
-  | "processes"
->;
-
-/** Adds the parts of a relay that need nothing but its configuration, clock and opened database. */
-async function createServices(
-  core: CoreServices,
-  raw: Storage,
-): Promise<Omit<Services, "router"> & { readonly presences: Presences }> {
-  const { config, runtime, log, clock, freezer, identity, storage, processes } = core;
-  const connections: Connections = createConnections(() => presences);
-  // Devices may connect to a frozen relay as well.
-  const presences = storage.isShared
-    ? createPresences({ storage: raw, runtime, processes, connections, log })
-    : noPresences;
-  const tokens: TokenVerifier = createTokenVerifier({
-    read: storage.read,
-    audience: identity.did,
-    now: runtime.now,
-    mayCache: () => processes.isUpToDate(),
-    recordProof: (key, caller) =>
-      recordProofByToken({ storage, freezer, runtime, tokens, connections }, key, caller),
-  });
-  const operatorTokens = createOperatorTokens(config.apiTokens);
-  const trustGraph = await loadTrustGraph(storage.read);
-  const metrics = createMetrics(storage.isShared ? config.storage.processName : undefined);
-  const egress = createEgress({
-    privateEndpoints: config.agents.privateEndpoints,
-    baseUrl: config.server.baseUrl,
-    schedule: runtime.schedule,
-    randomBytes: runtime.randomBytes,
-  });
-  const logWitnesses = createLogWitnesses({ ...core, egress });
-  const witness = createWitness(core, metrics);
-  // A restored database begins another generation of both when it is unfrozen.
-  if (freezer.frozen()?.restored !== true) {
-    await logWitnesses.checkStart();
-    await witness?.checkStart();
-  }
-  return {
-    ...core,
-    metrics,
-    logWitnesses,
-    witness,
-    jobMonitor: createJobMonitor(clock.elapsed),
-    reconciler: createReconciler({ freezer, runtime, elapsed: clock.elapsed, log }),
-    tokens,
-    operatorTokens,
-    consoleSessions: createConsoleSessions({ ...core, operatorTokens }),
-    connections,
-    remoteDevices: presences,
-    presences,
-    waiters: createTaskWaiters(runtime.schedule, (taskId) => storage.hints.sendTask(taskId)),
-    streamSlots: createStreamSlots(),
-    subscriptions: await loadSubscriptions(storage.read),
-    webhookLanes: createWebhookLanes(log, clock.elapsed),
-    egress,
-    facilitator: createFacilitator(config.payments, log),
-    trustGraph,
-    candidates: createKeptCandidates({ storage, runtime, connections, trustGraph }),
-    federation: createFederation(config.federation, runtime, { storage, log }),
-  };
 }
