@@ -14,7 +14,7 @@ import type { Services } from "../../services.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { completeTask, type CompletedTask, type VerifiedReceipt } from "./complete-task.ts";
 import { publishReputation, recordTaskOutcome } from "./record-task-outcome.ts";
-import { isWithinDelegation } from "../submission/delegated-submission.ts";
+import { isWithinDelegation } from "../submission/is-within-delegation.ts";
 import {
   loadNestedReceipts,
   selectSettleableReceipts,

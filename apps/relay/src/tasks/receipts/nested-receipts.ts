@@ -11,7 +11,7 @@ import { isFromPeer } from "../../federation/peer-ref.ts";
 import type { Services } from "../../services.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import type { VerifiedReceipt } from "./complete-task.ts";
-import { isWithinDelegation } from "../submission/delegated-submission.ts";
+import { isWithinDelegation } from "../submission/is-within-delegation.ts";
 import { findSigningKey } from "./find-signing-key.ts";
 import { listSignerKeys, type SignerKeys } from "./list-signer-keys.ts";
 import { findTask } from "../store.ts";

@@ -1,10 +1,8 @@
 import {
   parseDelegationChain,
-  getEffectiveRight,
   verifyDelegationToken,
   type DelegationRefusal,
   type DelegationToken,
-  type ExecutionReceipt,
 } from "@agent/receipts";
 import { refuse, type Refusal } from "@agent/wire";
 import { listSigningKeys } from "../../agents/keys/key-store.ts";
@@ -13,7 +11,6 @@ import { findRemoteAgent } from "../../federation/discovery/search-remote-agents
 import { parseJsonObject } from "../../http/server/body.ts";
 import type { ExecutorServices } from "../../routing/rank-executors.ts";
 import type { Reader } from "../../storage/storage.ts";
-import type { TaskRow } from "../../storage/tables/tasks.ts";
 
 /** The submitted token, and all its parents. */
 export type TokenChain = readonly [DelegationToken, ...DelegationToken[]];
@@ -66,18 +63,6 @@ async function checkDelegate(
   if ((await findAgent(services.storage.read, delegateId)) !== undefined) return undefined;
   const remote = federation && (await findRemoteAgent({ ...services, federation }, delegateId));
   return refuse(remote === undefined ? "agent.not_found" : "delegation.remote_delegate");
-}
-
-/**
- * Returns whether a receipt names only tools that its task's token allows; without a token all are.
- */
-export function isWithinDelegation(
-  { delegation_token }: Pick<TaskRow, "delegation_token">,
-  { tools_used }: Pick<ExecutionReceipt, "tools_used">,
-): boolean {
-  if (delegation_token === null) return true;
-  const { tools } = getEffectiveRight(parseDelegationChain(delegation_token) ?? []);
-  return tools_used.every((tool) => tools.has(tool));
 }
 
 /** Former keys, and those of a revoked agent, must not sign new tokens. */

@@ -16,7 +16,7 @@ import {
   type WantedInspection,
 } from "./wanted-inspection.ts";
 import { checkPrice, describeWaysToPay, withEstimatedCost } from "./check-price.ts";
-import { checkDelegationToken } from "./delegated-submission.ts";
+import { checkDelegationToken } from "./check-delegation-token.ts";
 import { findLineage } from "./find-lineage.ts";
 import { checkLifetime } from "../lifetime.ts";
 import { storeSubmission, type Submission, type SubmissionPlan } from "./store-submission.ts";
