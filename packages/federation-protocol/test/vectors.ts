@@ -12,7 +12,7 @@ import { signRequest } from "../src/signing/request-signature.ts";
 import { signCancelAnswer } from "../src/forwarding/task-cancel.ts";
 import { createTaskForward } from "../src/forwarding/task-forward.ts";
 import { createSettlementForward } from "../src/settlement/settlement-forward.ts";
-import { createOutgoingSettlement } from "../src/settlement/settlement-outbox.ts";
+import { createOutgoingSettlement } from "../src/settlement/outgoing-settlement.ts";
 import {
   alpha,
   beta,

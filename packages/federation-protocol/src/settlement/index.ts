@@ -31,22 +31,24 @@ export {
   type SettlementContext,
 } from "./settlement-forward.ts";
 export {
+  createOutgoingSettlement,
+  type OutgoingSettlement,
+  isSettlementResolved,
+  getSettlementPayable,
+  repeatPaidSettlement,
+  type Resolution,
+  type SettlementState,
+  type X402Reference,
+} from "./outgoing-settlement.ts";
+export {
   beginAsk,
   beginAttempt,
   endAsk,
   endAttempt,
   refundHeldSettlement,
   getNextStep,
-  createOutgoingSettlement,
-  type OutgoingSettlement,
-  isSettlementResolved,
-  getSettlementPayable,
-  repeatPaidSettlement,
   capSettlementDelay,
   redriveSettlement,
-  type Resolution,
-  type SettlementState,
-  type X402Reference,
 } from "./settlement-outbox.ts";
 export { computeMinPayment, type SettlementTerms, computeTerms } from "./settlement-terms.ts";
 export {

@@ -19,7 +19,8 @@ import {
   type SettlementContext,
 } from "./settlement-forward.ts";
 import { createRetrySchedule } from "../delivery/retry-schedule.ts";
-import { beginAttempt, createOutgoingSettlement } from "./settlement-outbox.ts";
+import { createOutgoingSettlement } from "./outgoing-settlement.ts";
+import { beginAttempt } from "./settlement-outbox.ts";
 import { verifySignedMessage } from "../signing/signed-message.ts";
 
 const SETTLEMENT = "0199c800-0000-7000-8000-000000000002";

@@ -12,7 +12,7 @@ import { acknowledgeReturn } from "../forwarding/result-return.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import type { SettlementAnswer, SettlementForward } from "../messages/settlement.ts";
 import { type FederationRefusal, refuse, type SettlementCode } from "../refusals.ts";
-import type { OutgoingSettlement } from "./settlement-outbox.ts";
+import type { OutgoingSettlement } from "./outgoing-settlement.ts";
 
 /**
  * Creates the signed body of settlement/forward. Its time is that of the stored attempt, not that of

@@ -4,15 +4,17 @@ import type { Delivery } from "../delivery/delivery.ts";
 import type { ReportedSettlements } from "../messages/settlement.ts";
 import { createRetrySchedule } from "../delivery/retry-schedule.ts";
 import {
+  createOutgoingSettlement,
+  type OutgoingSettlement,
+  getSettlementPayable,
+} from "./outgoing-settlement.ts";
+import {
   beginAsk,
   beginAttempt,
   endAsk,
   endAttempt,
   refundHeldSettlement,
   getNextStep,
-  createOutgoingSettlement,
-  type OutgoingSettlement,
-  getSettlementPayable,
   capSettlementDelay,
   redriveSettlement,
 } from "./settlement-outbox.ts";
