@@ -1,5 +1,6 @@
 export { createAgent } from "./agent.ts";
-export type { Agent, AgentOptions, CreateAgentResult, RelayFeatures } from "./agent.ts";
+export type { Agent, AgentOptions, CreateAgentResult } from "./agent.ts";
+export type { RelayFeatures } from "./relay/relay-features.ts";
 export type { Caller } from "./caller.ts";
 export { parseFlags } from "./config/parse-flags.ts";
 export { readConfig } from "./config/config.ts";

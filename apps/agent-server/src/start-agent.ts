@@ -8,7 +8,7 @@ import { buildAgentCard } from "./http/agent-card.ts";
 import { createHttpApp } from "./http/app.ts";
 import { createAuthenticator } from "./http/authentication/authenticate.ts";
 import { getCaller } from "./http/authentication/caller-info.ts";
-import { listAllowedHostnames } from "./http/hosts.ts";
+import { listAllowedHostnames } from "./http/allowed-hostnames.ts";
 import { createKnownSignerLookup, type KnownAgents } from "./http/authentication/known-agents.ts";
 import { startListener } from "./http/listener.ts";
 import {

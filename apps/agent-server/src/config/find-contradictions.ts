@@ -1,5 +1,5 @@
 import type { Config } from "./config.ts";
-import { isLoopback } from "../http/hosts.ts";
+import { isLoopback } from "../http/allowed-hostnames.ts";
 import { checkPrivateKey } from "../identity/identity.ts";
 
 /** `settings` are the ones that the rule reads. */

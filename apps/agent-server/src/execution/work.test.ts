@@ -1,6 +1,6 @@
 import type { ExecutionReceipt } from "@agent/receipts";
 import { describe, expect, test, vi } from "vitest";
-import type { RelayFeatures } from "../agent.ts";
+import type { RelayFeatures } from "../relay/relay-features.ts";
 import { owner, type Caller } from "../caller.ts";
 import { createTestAgent, startTestServer, TEST_TOKEN } from "../testing/agents/test-agent.ts";
 import { connectClient } from "../testing/tools/connect-client.ts";

@@ -1,6 +1,6 @@
 import type { RelayClient } from "@agent/client";
 import { canonicalize, sha256Hex } from "@agent/crypto";
-import type { RelayFeatures } from "../agent.ts";
+import type { RelayFeatures } from "./relay-features.ts";
 import { openAttempts } from "../execution/attempts/attempts.ts";
 import { endAttemptsWith } from "../execution/attempts/end-attempts.ts";
 import type { Work } from "../execution/work.ts";

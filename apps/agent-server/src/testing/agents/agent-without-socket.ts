@@ -1,4 +1,4 @@
-import type { RelayFeatures } from "../../agent.ts";
+import type { RelayFeatures } from "../../relay/relay-features.ts";
 import { readConfig } from "../../config/config.ts";
 import { parseFlags } from "../../config/parse-flags.ts";
 import type { Identity } from "../../identity/identity.ts";
