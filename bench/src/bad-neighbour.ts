@@ -1,6 +1,10 @@
-import { createServer } from "node:http";
-import { connect, type AddressInfo, type Socket } from "node:net";
-import { createToken, type TestAgent } from "@agent/testkit";
+import { connect, type Socket } from "node:net";
+import {
+  createToken,
+  startLoopbackServer,
+  type LoopbackServer,
+  type TestAgent,
+} from "@agent/testkit";
 import { createHttpClient } from "./load.ts";
 import { createTokenCache, enrollAgent, MASTER_TOKEN, benchWorld } from "./relay-side.ts";
 
@@ -64,17 +68,15 @@ export async function createBadNeighbour(url: string): Promise<BadNeighbour> {
 }
 
 /** A receiver of webhooks, which answers only on paths that begin with `/honest`. */
-export interface Receiver {
-  readonly url: string;
+export interface Receiver extends LoopbackServer {
   /** Resolves when the task's webhook arrives at a path that begins with `/honest`. */
   waitFor(taskId: string): Promise<void>;
-  close(): void;
 }
 
 export async function startReceiver(): Promise<Receiver> {
   const waiting = new Map<string, () => void>();
   const arrived = new Set<string>();
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     if (request.url?.startsWith("/honest") !== true) return;
     let body = "";
     request.on("data", (piece: Buffer) => (body += piece.toString()));
@@ -85,18 +87,13 @@ export async function startReceiver(): Promise<Receiver> {
       waiting.get(data.task_id)?.();
     });
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     waitFor: (taskId) =>
       new Promise((done) => {
         if (arrived.has(taskId)) done();
         else waiting.set(taskId, done);
       }),
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
   };
 }
 

@@ -35,7 +35,7 @@ let relay: TestRelay;
 let agent: AgentProcess;
 /** The task's state at the agent. */
 let relayUrl: string;
-let closeProxy = () => {};
+let closeProxy = async () => {};
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "agent-crash-"));
   writeFileSync(join(folder, "tools.mjs"), tools);
@@ -53,7 +53,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await agent.kill("SIGKILL");
-  closeProxy();
+  await closeProxy();
   await relay.stop();
   rmSync(folder, { recursive: true });
 });

@@ -8,5 +8,7 @@ export { createSeededRandom } from "./random.ts";
 export type { SeededRandom } from "./random.ts";
 export { startBalancer } from "./start-balancer.ts";
 export type { Balancer } from "./start-balancer.ts";
+export { startLoopbackServer } from "./start-loopback-server.ts";
+export type { LoopbackServer } from "./start-loopback-server.ts";
 export { loadHostileVectors, loadJsonVectors, loadReceiptVectors } from "./vectors.ts";
 export type { HostileVectors, JsonVector, ReceiptVector } from "./vectors.ts";

@@ -1,5 +1,5 @@
-import { createServer, type AddressInfo } from "node:net";
 import { createRelayClient, delegate } from "@agent/client";
+import { findFreePort } from "@agent/testkit";
 import { vi } from "vitest";
 import { MASTER_TOKEN, startRelayProcess, type RelayProcess } from "../../start-relay-process.ts";
 import { joinRelay, type RealAgent, unwrapBody } from "./real-agent.ts";
@@ -98,13 +98,4 @@ async function startPeer(name: string): Promise<RelayProcess> {
 async function payInto(baseUrl: string, agent: RealAgent, amount: number): Promise<void> {
   const operator = createRelayClient({ baseUrl, identity: { masterToken: MASTER_TOKEN } });
   unwrapBody(await operator.deposit({ params: agent, body: { amount, reference: "the first" } }));
-}
-
-/** Returns a port that is currently free, for a relay whose address others must know in advance. */
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

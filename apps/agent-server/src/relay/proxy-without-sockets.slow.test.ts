@@ -1,18 +1,19 @@
 import { delegate } from "@agent/client";
+import type { LoopbackServer } from "@agent/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startSocketlessProxy, type SocketlessProxy } from "../testing/agents/socketless-proxy.ts";
+import { startSocketlessProxy } from "../testing/agents/socketless-proxy.ts";
 import { startJoinedAgent } from "../testing/agents/start-agent.ts";
 import { startTestRelay, type TestRelay } from "../testing/agents/test-relay.ts";
 import { createTextTool } from "../testing/tools/test-tools.ts";
 
 let relay: TestRelay;
-let proxy: SocketlessProxy;
+let proxy: LoopbackServer;
 beforeAll(async () => {
   relay = await startTestRelay();
   proxy = await startSocketlessProxy(() => relay.url);
 });
 afterAll(async () => {
-  proxy.close();
+  await proxy.close();
   await relay.stop();
 });
 

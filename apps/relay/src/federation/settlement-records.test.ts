@@ -1,6 +1,10 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createReceipt, type TestAgent } from "@agent/testkit";
+import type { RequestListener } from "node:http";
+import {
+  createReceipt,
+  startLoopbackServer,
+  type LoopbackServer,
+  type TestAgent,
+} from "@agent/testkit";
 import { hashReceipt } from "@agent/receipts";
 import { verifyArtifact } from "@agent/verify";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -24,23 +28,21 @@ interface Message {
 }
 
 let messages: Message[];
-const receiver = createServer((request, response) => {
+const receive: RequestListener = (request, response) => {
   let body = "";
   request.on("data", (chunk: Buffer) => (body += chunk.toString()));
   request.on("end", () => {
     messages.push(JSON.parse(body) as Message);
     response.writeHead(204).end();
   });
-});
+};
+let receiver: LoopbackServer;
 let url: string;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  receiver = await startLoopbackServer(receive);
+  url = `${receiver.url}/hook`;
 });
-afterAll(() => {
-  receiver.closeAllConnections();
-  receiver.close();
-});
+afterAll(() => receiver.close());
 
 let chooseAction: (path: string) => ProxyAction;
 let scene: TwoSites;

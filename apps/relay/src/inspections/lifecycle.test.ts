@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startLoopbackServer } from "@agent/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { DAY_MS, startJumpingRelay } from "../../test/processes/clock-jump-relay.ts";
 import { credentialsPath } from "../../test/agents/credentials.ts";
@@ -256,7 +255,7 @@ test.each([
 
 test("webhooks and sockets notify the parties and the arbiter in charge, without the stated reasons", async () => {
   const bodies: { type: string; data: Record<string, unknown> }[] = [];
-  const server = createServer((request, response) => {
+  const receiver = await startLoopbackServer((request, response) => {
     let text = "";
     request.on("data", (chunk: Buffer) => (text += chunk.toString()));
     request.on("end", () => {
@@ -264,8 +263,7 @@ test("webhooks and sockets notify the parties and the arbiter in charge, without
       response.writeHead(204).end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const url = `${receiver.url}/hook`;
   const t = await serveTestRelay({ AGENT_PRIVATE_ENDPOINTS: "allow" });
   try {
     const parties = await createParties(t);
@@ -312,7 +310,6 @@ test("webhooks and sockets notify the parties and the arbiter in charge, without
     expect(JSON.stringify(bodies)).not.toContain("missing");
   } finally {
     await t.stop();
-    server.closeAllConnections();
-    server.close();
+    await receiver.close();
   }
 });

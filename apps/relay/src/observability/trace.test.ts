@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
+import { startLoopbackServer } from "@agent/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { parseTrace, createTraceHeaders, withTrace } from "./trace.ts";
@@ -49,19 +49,17 @@ describe("a request in a trace", () => {
 
   test("a trace is continued in the call of an agent's endpoint, and the relay starts no trace by itself", async () => {
     const seen = new Map<string, IncomingHttpHeaders>();
-    const server = createServer((request, response) => {
+    const server = await startLoopbackServer((request, response) => {
       seen.set(request.url ?? "", request.headers);
       response.writeHead(500).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
     t = await startTestRelay();
     const boss = await t.createAgent();
     const calledAt = async (path: string, headers: Record<string, string>) => {
       const worker = await t.createAgent();
       await t.as(worker, "POST", "/api/v1/agents/register", {
         agent_id: worker.agentId,
-        endpoint_url: `http://127.0.0.1:${port}${path}`,
+        endpoint_url: `${server.url}${path}`,
         capabilities: [],
         metadata: { name: "w", description: "" },
       });
@@ -75,25 +73,22 @@ describe("a request in a trace", () => {
     expect(traced).toMatchObject({ tracestate: "vendor=1" });
     expect(traced?.["traceparent"]).toMatch(new RegExp(`^00-${id}-(?!${span})[0-9a-f]{16}-01$`));
     expect(await calledAt("/untraced", {})).not.toHaveProperty("traceparent");
-    server.closeAllConnections();
-    server.close();
+    await server.close();
   });
 
   test("B8: a trace is continued in a later call after the endpoint was unreachable", async () => {
     const seen: IncomingHttpHeaders[] = [];
-    const server = createServer((request, response) => {
+    const server = await startLoopbackServer((request, response) => {
       seen.push(request.headers);
       // The first call ends without an answer.
       if (seen.length === 1) return void request.socket.destroy();
       response.writeHead(500).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
     t = await startTestRelay();
     const [boss, worker] = [await t.createAgent(), await t.createAgent()];
     await t.as(worker, "POST", "/api/v1/agents/register", {
       agent_id: worker.agentId,
-      endpoint_url: `http://127.0.0.1:${port}/`,
+      endpoint_url: `${server.url}/`,
       capabilities: [],
       metadata: {},
     });
@@ -112,7 +107,6 @@ describe("a request in a trace", () => {
       expect(each["traceparent"]).toMatch(new RegExp(`^00-${id}-(?!${span})[0-9a-f]{16}-01$`));
       expect(each["tracestate"]).toBe("vendor=1");
     }
-    server.closeAllConnections();
-    server.close();
+    await server.close();
   });
 });

@@ -1,6 +1,5 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { TestAgent } from "@agent/testkit";
+import type { RequestListener, ServerResponse } from "node:http";
+import { startLoopbackServer, type LoopbackServer, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { settleEventLoop } from "../../test/devices.ts";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
@@ -15,24 +14,20 @@ let t: TestRelay;
 let honestly: number;
 /** The unanswered requests to slow receivers, and their times of arrival. */
 let unanswered: { readonly response: ServerResponse; readonly at: number }[];
-let servers: Server[];
+let servers: LoopbackServer[];
 beforeEach(async () => {
   [honestly, unanswered, servers] = [0, [], []];
   t = await startTestRelay();
 });
 afterEach(async () => {
-  for (const server of servers) {
-    server.closeAllConnections();
-    server.close();
-  }
+  for (const server of servers) await server.close();
   await t.close();
 });
 
 async function startReceiver(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
+  const server = await startLoopbackServer(listener);
   servers.push(server);
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `${server.url}/`;
 }
 
 const startSlowReceiver = () =>

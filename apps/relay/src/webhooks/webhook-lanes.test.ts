@@ -1,6 +1,5 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { TestAgent } from "@agent/testkit";
+import type { ServerResponse } from "node:http";
+import { startLoopbackServer, type LoopbackServer, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { settleEventLoop } from "../../test/devices.ts";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
@@ -13,29 +12,25 @@ let received: string[];
 /** The requests to paths that begin with `/silent`, which are never answered. */
 let unanswered: ServerResponse[];
 let status: number;
-let server: Server;
-let receiver: string;
+let receiver: LoopbackServer;
 beforeEach(async () => {
   [received, unanswered, status] = [[], [], 204];
-  server = createServer((request, response) => {
+  receiver = await startLoopbackServer((request, response) => {
     received.push(request.url ?? "");
     if (request.url?.startsWith("/silent") === true) unanswered.push(response);
     else response.writeHead(status).end();
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  receiver = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   t = await startTestRelay();
   boss = await createBuyer(t, 100);
 });
 afterEach(async () => {
-  server.closeAllConnections();
-  server.close();
+  await receiver.close();
   await t.close();
 });
 
 async function subscribe(agent: TestAgent, path: string): Promise<void> {
   const reply = await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/webhooks`, {
-    url: `${receiver}${path}`,
+    url: `${receiver.url}${path}`,
     events: ["task.assigned"],
   });
   expect(reply.status).toBe(201);

@@ -1,6 +1,5 @@
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { TestAgent } from "@agent/testkit";
+import type { IncomingHttpHeaders, RequestListener } from "node:http";
+import { startLoopbackServer, type LoopbackServer, type TestAgent } from "@agent/testkit";
 import type { Webhook } from "@agent/wire";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -15,23 +14,21 @@ interface Received {
 
 let received: Received[];
 let status = 204;
-const server = createServer((request, response) => {
+const receive: RequestListener = (request, response) => {
   let body = "";
   request.on("data", (chunk: Buffer) => (body += chunk.toString()));
   request.on("end", () => {
     received.push({ headers: request.headers, body });
     response.writeHead(status, { location: "http://127.0.0.1:1/" }).end();
   });
-});
+};
+let receiver: LoopbackServer;
 let url: string;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  receiver = await startLoopbackServer(receive);
+  url = `${receiver.url}/hook`;
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => receiver.close());
 
 let t: TestRelay;
 let boss: TestAgent;

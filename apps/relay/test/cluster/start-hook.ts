@@ -1,7 +1,4 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createToken } from "@agent/testkit";
+import { createToken, startLoopbackServer } from "@agent/testkit";
 import { requestJson, type LoadAgents } from "../load.ts";
 
 /** A server that receives an agent's webhooks and accepts them. */
@@ -20,7 +17,7 @@ interface Message {
 
 export async function startHook(): Promise<Hook> {
   const received: { readonly id: string; readonly message: Message }[] = [];
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     let text = "";
     request.setEncoding("utf8").on("data", (part: string) => (text += part));
     request.on("end", () => {
@@ -29,14 +26,12 @@ export async function startHook(): Promise<Hook> {
       response.writeHead(204).end();
     });
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
   return {
     async subscribe(url, { worker, did }) {
       const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length));
       const token = await createToken(worker, did, { now: Date.now, randomBytes });
       const path = `${url}/api/v1/agents/${worker.agentId}/webhooks`;
-      const hook = { url: `http://127.0.0.1:${port}/hook`, events: ["task.completed"] };
+      const hook = { url: `${server.url}/hook`, events: ["task.completed"] };
       const { status, body } = await requestJson(path, token, "POST", hook);
       if (status !== 201) throw new Error(JSON.stringify(body));
     },
@@ -49,9 +44,6 @@ export async function startHook(): Promise<Hook> {
       }
       return ids;
     },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: server.close,
   };
 }

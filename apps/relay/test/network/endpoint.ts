@@ -1,6 +1,4 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import {
   createMcpHandler,
@@ -8,7 +6,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
   type CallToolResult,
 } from "@modelcontextprotocol/server";
-import type { TestAgent } from "@agent/testkit";
+import { startLoopbackServer, type LoopbackServer, type TestAgent } from "@agent/testkit";
 import { TASK_ORIGIN } from "@agent/wire";
 import type { TestRelay } from "../test-relay.ts";
 
@@ -19,10 +17,8 @@ export interface ReceivedRequest {
   readonly headers: IncomingMessage["headers"];
 }
 
-export interface Endpoint {
-  readonly url: string;
+export interface Endpoint extends LoopbackServer {
   readonly requests: ReceivedRequest[];
-  close(): Promise<void>;
 }
 
 export interface TaskArguments {
@@ -36,20 +32,15 @@ export async function startHttpEndpoint(
   answer: (request: IncomingMessage, response: ServerResponse) => unknown,
 ): Promise<Endpoint> {
   const asked: ReceivedRequest[] = [];
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     const { method = "", url = "", headers } = request;
     asked.push({ method, url, headers });
     void answer(request, response);
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/mcp`,
+    url: `${server.url}/mcp`,
     requests: asked,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: server.close,
   };
 }
 
@@ -126,12 +117,11 @@ export async function registerEndpoint(
   t: TestRelay,
   agent: TestAgent,
   endpointUrl: string,
-  capabilities: readonly string[] = ["summarise"],
 ): Promise<void> {
   const { status, body } = await t.as(agent, "POST", "/api/v1/agents/register", {
     agent_id: agent.agentId,
     endpoint_url: endpointUrl,
-    capabilities,
+    capabilities: ["summarise"],
   });
   if (status !== 200) throw new Error(JSON.stringify(body));
 }

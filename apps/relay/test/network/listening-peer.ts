@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { startLoopbackServer, type LoopbackServer } from "@agent/testkit";
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -7,11 +7,9 @@ export interface ReceivedRequest {
   readonly body: Record<string, unknown>;
 }
 
-export interface ListeningPeer {
-  readonly url: string;
+export interface ListeningPeer extends LoopbackServer {
   /** All received requests, in order. */
   readonly requests: ReceivedRequest[];
-  close(): Promise<void>;
 }
 
 /** Starts a loopback server with the given answers; undefined closes the connection instead. */
@@ -36,15 +34,6 @@ export async function startListeningPeer(
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify(body));
   };
-  const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    requests: asked,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const server = await startLoopbackServer((...call) => void answer(...call));
+  return { ...server, requests: asked };
 }

@@ -1,21 +1,18 @@
 import {
-  createServer,
   request as forward,
   type IncomingHttpHeaders,
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import { startLoopbackServer, type LoopbackServer } from "@agent/testkit";
 
 /** The proxy's decision about a request; with `busy`, the proxy itself answers 429. */
 export type ProxyAction = "pass" | "lose-answer" | "refuse" | "busy";
 
-export interface LossyProxy {
-  readonly url: string;
+export interface LossyProxy extends LoopbackServer {
   /** Returns how many answers of the relay were lost. */
   readonly countLost: () => number;
   to(url: string): void;
-  close(): Promise<void>;
 }
 
 /** Starts a proxy in front of a relay; the request of a lost answer still had its effect. */
@@ -50,18 +47,12 @@ export async function startLossyProxy(
     onward.on("error", () => incoming.socket.destroy());
     incoming.pipe(onward);
   };
-  const server = createServer(pass);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const server = await startLoopbackServer(pass);
   return {
-    url: `http://127.0.0.1:${port}`,
+    ...server,
     countLost: () => lost,
     to(url) {
       target = url;
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 }

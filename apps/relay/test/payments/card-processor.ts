@@ -1,6 +1,9 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createReceipt, type TestAgent } from "@agent/testkit";
+import {
+  createReceipt,
+  startLoopbackServer,
+  type LoopbackServer,
+  type TestAgent,
+} from "@agent/testkit";
 import Stripe from "stripe";
 import { submitAcceptedTask, createSeller } from "../market.ts";
 import type { Reply, TestRelay } from "../test-relay.ts";
@@ -15,20 +18,18 @@ export const cardEnv = (url: string) => ({
   AGENT_BASE_URL: "http://relay.test",
 });
 
-export interface FakeProcessor {
-  readonly url: string;
+export interface FakeProcessor extends LoopbackServer {
   /** The form of each requested session. */
   readonly sessions: URLSearchParams[];
   /** Sets the status of all later answers. */
   setStatus(status: number): void;
-  close(): Promise<void>;
 }
 
 /** Starts the part of the processor's API that the relay needs, on a local port. */
 export async function startFakeProcessor(): Promise<FakeProcessor> {
   const sessions: URLSearchParams[] = [];
   let status = 200;
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     let text = "";
     request.on("data", (chunk: Buffer) => (text += chunk.toString()));
     request.on("end", () => {
@@ -43,19 +44,12 @@ export async function startFakeProcessor(): Promise<FakeProcessor> {
       response.end(JSON.stringify(body));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    ...server,
     sessions,
     setStatus(next) {
       status = next;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
   };
 }
 

@@ -1,5 +1,5 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
+import { startLoopbackServer, type LoopbackServer } from "@agent/testkit";
 import type { PaymentRequirements } from "@x402/core/types";
 import { recoverSigner, type Authorization } from "./x402-wallet.ts";
 
@@ -35,8 +35,7 @@ const UNCONFIRMED: Partial<Record<FacilitatorMode, string>> = {
   "rejected by the chain": "invalid_transaction_state",
 };
 
-export interface LocalFacilitator {
-  readonly url: string;
+export interface LocalFacilitator extends LoopbackServer {
   /** Settled authorizations, each with its number of requests. */
   readonly settled: Map<string, number>;
   mode: FacilitatorMode;
@@ -44,7 +43,6 @@ export interface LocalFacilitator {
   countWaiting(): number;
   /** Answers these requests as in the mode `well`. */
   release(): void;
-  close(): Promise<void>;
 }
 
 interface Asked {
@@ -122,16 +120,15 @@ export async function startLocalFacilitator(
     send({ success: true, transaction, network, payer: from });
   }
 
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     let text = "";
     request.on("data", (chunk: Buffer) => (text += chunk.toString()));
     request.on("end", () => {
       answer(request.url ?? "", text === "" ? undefined : (JSON.parse(text) as Asked), response);
     });
-  });
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  }, port);
   const facilitator: LocalFacilitator = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     settled,
     mode: "well",
     countWaiting: () => waiting.length,
@@ -139,11 +136,6 @@ export async function startLocalFacilitator(
       facilitator.mode = "well";
       for (const answerLater of waiting.splice(0)) answerLater();
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
   };
   return facilitator;
 }

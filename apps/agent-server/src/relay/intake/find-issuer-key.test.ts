@@ -1,11 +1,9 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { bootstrapAgent, createRelayClient } from "@agent/client";
+import { startLoopbackServer } from "@agent/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { silentLog } from "../../log.ts";
 import { createSystemRuntime } from "../../runtime.ts";
@@ -75,15 +73,12 @@ test("E9: before the agent has joined its relay, no look-up of a key is final", 
 
 test("E9: a relay that refuses to answer does not make an issuer unknown", async () => {
   const busy = { code: "rate.exceeded", message: "", status: 429 };
-  const server = createServer((_, response) => {
+  const server = await startLoopbackServer((_, response) => {
     response.writeHead(429, { "retry-after": "30" }).end(JSON.stringify(busy));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const { findKey } = lookups(`http://127.0.0.1:${port}`);
+  });
+  const { findKey } = lookups(server.url);
   const { agentId } = createTestIdentity();
   expect(await findKey(agentId)).toEqual({ status: "unavailable", retryAfterSeconds: 30 });
-  server.close();
-  server.closeAllConnections();
+  await server.close();
   expect(await findKey(agentId)).toEqual({ status: "unavailable", retryAfterSeconds: 5 });
 });

@@ -1,6 +1,5 @@
 import { createRelayClient } from "@agent/client";
-import { createServer } from "node:http";
-import { once } from "node:events";
+import { startLoopbackServer } from "@agent/testkit";
 import { afterEach, expect, test } from "vitest";
 import { createFindSigner } from "./find-signer.ts";
 
@@ -38,20 +37,14 @@ afterEach(async () => {
 
 /** Looks up callers at a relay over HTTP that answers with the result of `answer`. */
 async function startLookups(answer: (path: string) => object | undefined, now = () => Date.now()) {
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     const body = answer(request.url ?? "");
     if (body === undefined) return void request.socket.destroy();
     response.setHeader("content-type", "application/json").end(JSON.stringify(body));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  closing.push(async () => {
-    server.close();
-    await once(server, "close");
   });
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
+  closing.push(server.close);
   const client = createRelayClient({
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: server.url,
     identity: { masterToken: "operator" },
   });
   const membership = { client, deviceId: "own", relay: { relayId: "r", publicKey } };

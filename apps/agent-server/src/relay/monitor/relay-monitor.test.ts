@@ -1,10 +1,13 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bytesToHex, getPublicKey, publicKeyToDidKey } from "@agent/crypto";
-import { createManualClock, type ManualClock } from "@agent/testkit";
+import {
+  createManualClock,
+  startLoopbackServer,
+  type LoopbackServer,
+  type ManualClock,
+} from "@agent/testkit";
 import { entryOf, signLogStatement } from "@agent/transparency";
 import { ModelLog } from "@agent/transparency/model-log";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -28,7 +31,7 @@ interface Site {
 }
 
 let site: Site;
-let server: Server;
+let server: LoopbackServer;
 let folder: string;
 let clock: ManualClock;
 let monitor: RelayMonitor;
@@ -61,7 +64,7 @@ beforeEach(async () => {
     statement: stateOf(log),
     document: { relay_id: relayId, public_key: publicKey, did },
   };
-  server = createServer(({ url = "" }, response) => {
+  server = await startLoopbackServer(({ url = "" }, response) => {
     const path = url.replace("/log/v1/", "");
     const answer =
       url === "/.well-known/agent-relay.json"
@@ -71,22 +74,19 @@ beforeEach(async () => {
           : site.log.readPath(path);
     response.writeHead(answer === undefined ? 404 : 200).end(answer);
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   monitor = startMonitor();
 });
 afterEach(async () => {
   await monitor.stop();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await server.close();
   await rm(folder, { recursive: true });
 });
 
 function startMonitor(intervalMs = HOUR_MS): RelayMonitor {
   rounds = Promise.withResolvers();
-  const { port } = server.address() as AddressInfo;
   const membership = { relay: { relayId, publicKey } } as Membership;
   const created = createRelayMonitor({
-    url: `http://127.0.0.1:${port}`,
+    url: server.url,
     identity,
     membership: () => membership,
     receiptHashes: { hashes: new Set() },

@@ -1,10 +1,5 @@
-import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-
-export interface SocketlessProxy {
-  readonly url: string;
-  readonly close: () => void;
-}
+import { startLoopbackServer, type LoopbackServer } from "@agent/testkit";
 
 /** `closed` aborts when the client waits for the answer no longer. */
 type Delay = (path: string, closed: AbortSignal) => Promise<void> | undefined;
@@ -19,8 +14,8 @@ export async function startSocketlessProxy(
   getRelayUrl: () => string,
   delay = noDelay,
   delayAnswer = noDelay,
-): Promise<SocketlessProxy> {
-  const proxy = createServer((request, response) => {
+): Promise<LoopbackServer> {
+  return startLoopbackServer((request, response) => {
     const closing = new AbortController();
     response.once("close", () => closing.abort());
     void text(request).then(async (body) => {
@@ -40,14 +35,4 @@ export async function startSocketlessProxy(
       response.end(await answer.text());
     });
   });
-  await new Promise<void>((resolve) => void proxy.listen(0, "127.0.0.1", resolve));
-  const address = proxy.address();
-  if (address === null || typeof address === "string") throw new Error("no address");
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    close() {
-      proxy.close();
-      proxy.closeAllConnections();
-    },
-  };
 }

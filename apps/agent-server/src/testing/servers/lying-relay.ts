@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { startLoopbackServer } from "@agent/testkit";
 
 export interface LyingRelay {
   readonly url: string;
@@ -13,7 +13,6 @@ export interface LyingRelay {
 /** Forwards requests to a real relay and changes its answers as a test wants. */
 export async function startLyingRelay(target: string): Promise<LyingRelay> {
   const relay: Pick<LyingRelay, "lie" | "hold"> = { lie: undefined, hold: undefined };
-  const server = createServer((request, response) => void answerRequest(request, response));
   async function answerRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -39,13 +38,9 @@ export async function startLyingRelay(target: string): Promise<LyingRelay> {
     const type = answer.headers.get("content-type") ?? "application/json";
     response.writeHead(answer.status, { "content-type": type }).end(text);
   }
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const server = await startLoopbackServer((...call) => void answerRequest(...call));
   return Object.assign(relay, {
-    url: `http://127.0.0.1:${port}`,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    url: server.url,
+    stop: server.close,
   });
 }

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { startLoopbackServer } from "@agent/testkit";
 
 export interface ReceivedRequest {
   readonly path: string;
@@ -33,7 +33,7 @@ export interface ModelServer {
 export async function startModelServer(): Promise<ModelServer> {
   let received: ReceivedRequest[] = [];
   let replies: Reply[] = [];
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     void readBody(request).then((text) => {
       const { url = "", headers } = request;
       const body = JSON.parse(text) as ReceivedRequest["body"];
@@ -42,10 +42,8 @@ export async function startModelServer(): Promise<ModelServer> {
       (replies.shift() ?? replyStatus(500))(response, one);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `${server.url}/v1`,
     get received() {
       return received;
     },
@@ -53,10 +51,7 @@ export async function startModelServer(): Promise<ModelServer> {
       received = [];
       replies = given;
     },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: server.close,
   };
 }
 
