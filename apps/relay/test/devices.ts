@@ -4,6 +4,7 @@ import { text as readText } from "node:stream/consumers";
 import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { ClientMessage, ServerMessage } from "@agent/wire";
 import { countPendingWork } from "./engine/pending-work.ts";
+import { submitAcceptedTask, type Delegation } from "./market.ts";
 import { WebSocket, type ClientOptions } from "ws";
 import { serve } from "../src/serve.ts";
 import { waitForCollected } from "./processes/join-processes.ts";
@@ -38,6 +39,21 @@ export interface ServedRelay extends TestRelay {
   advance(ms: number): Promise<void>;
   /** Stops as a process does after SIGTERM. */
   stop(graceMs?: number): Promise<void>;
+}
+
+/** Connects a device of the worker that claims a new task of the submitter. */
+export async function claimNewTask(
+  t: ServedRelay,
+  by: TestAgent,
+  worker: TestAgent,
+  body: Record<string, unknown> = {},
+): Promise<{ readonly device: Device; readonly task: Delegation }> {
+  const device = await t.connectDevice(worker);
+  const task = await submitAcceptedTask(t, by, worker, body);
+  await device.next("task_assigned");
+  device.send({ type: "claim", task_id: task.task_id });
+  await device.next("claimed");
+  return { device, task };
 }
 
 /** The relay pings every 30 s. */

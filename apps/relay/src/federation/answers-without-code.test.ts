@@ -1,9 +1,8 @@
-import type { FederationPeer } from "@agent/wire";
 import { expect, test } from "vitest";
 import { federated } from "../../test/contract/operator/federation.ts";
 import { createFakePeer } from "../../test/network/fake-peer.ts";
 import { startListeningPeer } from "../../test/network/listening-peer.ts";
-import { waitUntil } from "../../test/network/network.ts";
+import { waitUntil, listPeers } from "../../test/network/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
 test.each<[string, object, string]>([
@@ -32,10 +31,7 @@ test.each<[string, object, string]>([
     await t.as(boss, "POST", `/agent/${boss.agentId}/task`, body);
     await waitUntil(() => t.listLogged("federation.task.forward").length === sent, "a forward");
   }
-  const findPeer = async () => {
-    const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
-    return (body["peers"] as FederationPeer[]).find(({ relay_id }) => relay_id === relayId);
-  };
+  const findPeer = async () => (await listPeers(t)).find(({ relay_id }) => relay_id === relayId);
   await waitUntil(async () => (await findPeer())?.forwards?.latest === 6, "all are counted");
   expect(await findPeer()).toMatchObject({ state });
   await listening.close();

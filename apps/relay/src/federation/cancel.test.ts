@@ -12,6 +12,7 @@ import {
   waitUntil,
   completeTask,
   type TestSite,
+  getPeer,
 } from "../../test/network/network.ts";
 import { createReceipt, startTestRelay } from "../../test/test-relay.ts";
 
@@ -73,8 +74,7 @@ async function isCancelled(site: TestSite, path: string): Promise<boolean> {
 }
 
 async function reservedAt(site: TestSite): Promise<number> {
-  const { body } = await site.asOperator("GET", "/api/v1/admin/federation/peers");
-  return (body["peers"] as { reserved?: number }[])[0]?.reserved ?? 0;
+  return (await getPeer(site)).reserved ?? 0;
 }
 
 async function expectCancelled(path: string, task: Task): Promise<void> {

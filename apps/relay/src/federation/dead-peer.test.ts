@@ -6,7 +6,7 @@ import {
   type ListeningPeer,
   type ReceivedRequest,
 } from "../../test/network/listening-peer.ts";
-import { waitUntil } from "../../test/network/network.ts";
+import { waitUntil, getPeer } from "../../test/network/network.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 /** The timeout of a query with four hops: one to the first relay, and three to further ones. */
@@ -89,10 +89,8 @@ describe("unresponsive peers", () => {
   test("a relay does not wait for a silent peer that has missed a heartbeat", async () => {
     await t.clock.advance(60_000);
     await t.relay.tick();
-    await waitUntil(async () => {
-      const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
-      return (body["peers"] as { missed_heartbeats: number }[])[0]?.missed_heartbeats === 1;
-    }, "the heartbeat is missed");
+    const isMissed = async () => (await getPeer(t)).missed_heartbeats === 1;
+    await waitUntil(isMissed, "the heartbeat is missed");
     const { submit, worker } = await submission();
     expect(chosen(await submit())).toBe(worker.agentId);
   });

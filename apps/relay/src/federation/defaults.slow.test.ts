@@ -3,6 +3,7 @@ import { type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
+  getPeer,
   getReconciliation,
   submitToBest,
   waitForTask,
@@ -36,10 +37,7 @@ afterEach(() => closeSites([a, b], proxies));
 
 const PEERS_PATH = "/api/v1/admin/federation/peers";
 
-async function debtor() {
-  const { body } = await b.asOperator("GET", PEERS_PATH);
-  return (body["peers"] as Record<string, unknown>[])[0] ?? {};
-}
+const debtor = () => getPeer(b);
 
 /** Completes a task whose result alpha accepts, and returns its id. */
 async function accepted(): Promise<string> {

@@ -9,7 +9,7 @@ import {
 } from "../../test/contract/operator/federation.ts";
 import { createFakePeer, type FakePeer } from "../../test/network/fake-peer.ts";
 import { startListeningPeer, type ListeningPeer } from "../../test/network/listening-peer.ts";
-import { startNetwork, waitUntil } from "../../test/network/network.ts";
+import { startNetwork, waitUntil, getPeer } from "../../test/network/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const own = [
@@ -32,12 +32,6 @@ async function start(): Promise<TestRelay> {
   return t;
 }
 
-/** Reads the operator's view of the only peer. */
-async function peerOf(t: TestRelay) {
-  const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
-  return (body["peers"] as Record<string, unknown>[])[0] ?? {};
-}
-
 async function advanceHeartbeat(t: TestRelay): Promise<void> {
   await t.clock.advance(60_000);
   await t.relay.tick();
@@ -58,7 +52,7 @@ describe("H18: relays of this version", () => {
   test("relays of this version know each other's features from the handshake on, before any heartbeat", async () => {
     const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
     closing.push(() => network.close());
-    for (const site of network.sites) expect(await peerOf(site)).toMatchObject({ features: own });
+    for (const site of network.sites) expect(await getPeer(site)).toMatchObject({ features: own });
   });
 });
 
@@ -67,7 +61,7 @@ describe("H18: a peer of the previous version", () => {
     const t = await start();
     const { peer, receipt, listening } = await forwardTaskToPeer(t);
     closing.push(() => listening.close());
-    expect(await peerOf(t)).toMatchObject({ features: [], incarnation: 0 });
+    expect(await getPeer(t)).toMatchObject({ features: [], incarnation: 0 });
     expect((await peer.heartbeat()).body).not.toHaveProperty("position");
     const reply = await peer.post("/federation/v1/task/result", peer.createResult(receipt));
     expect(reply).toMatchObject({ status: 200 });
@@ -79,10 +73,10 @@ describe("H18: a peer of the previous version", () => {
     const listening = await answerer(t, (peer, timestamp) => plain(peer, t, timestamp));
     await advanceHeartbeat(t);
     await waitUntil(
-      async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(),
+      async () => (await getPeer(t)).last_heartbeat_at === t.clock.now(),
       "an answer",
     );
-    expect(await peerOf(t)).toMatchObject({ state: "active", missed_heartbeats: 0, features: [] });
+    expect(await getPeer(t)).toMatchObject({ state: "active", missed_heartbeats: 0, features: [] });
     expect(listening.requests.some(({ path }) => path.endsWith("/heartbeat"))).toBe(true);
   });
 
@@ -143,7 +137,7 @@ describe("H18: a peer of the previous version", () => {
       const send = () => peer.post("/federation/v1/task/result", peer.createResult(receipt));
       expect(await send()).toMatchObject({ status: 200 });
       // The amount of a pending settlement is reserved.
-      await waitUntil(async () => (await peerOf(t))["reserved"] === 0, "the settlement is booked");
+      await waitUntil(async () => (await getPeer(t)).reserved === 0, "the settlement is booked");
       const again = await send();
       expect(again).toMatchObject({ status: 200, body: { status: "accepted" } });
       expect("settlement" in again.body).toBe(isRepeated);
@@ -154,9 +148,9 @@ describe("H18: a peer of the previous version", () => {
     const t = await start();
     const peer = await createFakePeer(t).completeHandshake();
     await peer.heartbeat(undefined, { features: own, incarnation: 5 });
-    expect(await peerOf(t)).toMatchObject({ features: own, incarnation: 5 });
+    expect(await getPeer(t)).toMatchObject({ features: own, incarnation: 5 });
     await peer.heartbeat();
-    expect(await peerOf(t)).toMatchObject({ features: [], incarnation: 5 });
+    expect(await getPeer(t)).toMatchObject({ features: [], incarnation: 5 });
   });
 });
 
@@ -165,12 +159,12 @@ describe("H18: the features of an answer to a heartbeat", () => {
     const t = await start();
     await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }), true);
     await advanceHeartbeat(t);
-    await waitUntil(async () => (await peerOf(t))["features"] !== undefined, "an answer");
+    await waitUntil(async () => (await getPeer(t)).features !== undefined, "an answer");
     await waitUntil(
-      async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(),
+      async () => (await getPeer(t)).last_heartbeat_at === t.clock.now(),
       "an answer",
     );
-    expect(await peerOf(t)).toMatchObject({ features: own });
+    expect(await getPeer(t)).toMatchObject({ features: own });
   });
 
   test("the features of an answer without that signature are ignored, but the answer counts as a heartbeat", async () => {
@@ -178,10 +172,10 @@ describe("H18: the features of an answer to a heartbeat", () => {
     await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }));
     await advanceHeartbeat(t);
     await waitUntil(
-      async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(),
+      async () => (await getPeer(t)).last_heartbeat_at === t.clock.now(),
       "an answer",
     );
-    expect(await peerOf(t)).toMatchObject({ state: "active", features: [] });
+    expect(await getPeer(t)).toMatchObject({ state: "active", features: [] });
   });
 });
 
@@ -191,7 +185,7 @@ test("H18: the features of a heartbeat that names no receiver are ignored", asyn
   expect(await peer.heartbeat(undefined, { features: own, to: undefined })).toMatchObject({
     status: 200,
   });
-  expect(await peerOf(t)).toMatchObject({ features: [] });
+  expect(await getPeer(t)).toMatchObject({ features: [] });
 });
 
 /** Builds a heartbeat of the previous version. */

@@ -9,6 +9,7 @@ import {
   waitUntil,
   completeTask,
   type TestSite,
+  listPeers,
 } from "../../test/network/network.ts";
 import { getAgentStates } from "../../test/market.ts";
 
@@ -49,10 +50,8 @@ async function nestInOwnTask(inner: ReturnType<typeof createReceipt>) {
   return a.as(boss, "POST", `${own}/${task.task_id}/result`, outer);
 }
 
-const reservedAt = async (site: TestSite) => {
-  const { body } = await site.asOperator("GET", "/api/v1/admin/federation/peers");
-  return (body["peers"] as { reserved: number }[]).map(({ reserved }) => reserved);
-};
+const reservedAt = async (site: TestSite) =>
+  (await listPeers(site)).map(({ reserved }) => reserved);
 
 describe("a nested receipt that the delegator forged for its forwarded task", () => {
   /** Creates an agent unknown to both relays with the worker's id. */

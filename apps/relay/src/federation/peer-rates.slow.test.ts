@@ -12,6 +12,7 @@ import {
   waitUntil,
   type TestSite,
   type TwoSites,
+  getPeer,
 } from "../../test/network/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
@@ -79,9 +80,7 @@ describe("look-ups of a relay's users", () => {
     expect(a.listLogged("settlement.retry.refunded")).toEqual([]);
     expect(await getReconciliation(a)).toMatchObject({ consistent: true });
     for (const site of [a, b]) {
-      const { body } = await site.asOperator("GET", "/api/v1/admin/federation/peers");
-      const [peer] = body["peers"] as object[];
-      expect(peer).toMatchObject({ state: "active", missed_heartbeats: 0 });
+      expect(await getPeer(site)).toMatchObject({ state: "active", missed_heartbeats: 0 });
     }
   });
 

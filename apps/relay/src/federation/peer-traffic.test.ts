@@ -8,6 +8,7 @@ import {
   waitForTask,
   waitUntil,
   type TestSite,
+  listPeers,
 } from "../../test/network/network.ts";
 import { migrate } from "../storage/database/migrate.ts";
 import { migrations } from "../storage/migrations/index.ts";
@@ -24,8 +25,7 @@ afterEach(() => network?.close());
 
 /** Returns the tasks of the last day that a relay had with each of its peers, by relay id. */
 async function getTraffic(site: TestSite): Promise<Record<string, unknown>> {
-  const { body } = await site.asOperator("GET", "/api/v1/admin/federation/peers");
-  const peers = body["peers"] as { relay_id: string; tasks_24h: number }[];
+  const peers = await listPeers(site);
   return Object.fromEntries(peers.map(({ relay_id, tasks_24h }) => [relay_id, tasks_24h]));
 }
 

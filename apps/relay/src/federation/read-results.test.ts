@@ -4,7 +4,7 @@ import type { Task } from "@agent/wire";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakePeer, type FakePeer } from "../../test/network/fake-peer.ts";
 import { startListeningPeer, type ListeningPeer } from "../../test/network/listening-peer.ts";
-import { getReconciliation, waitUntil } from "../../test/network/network.ts";
+import { getReconciliation, waitUntil, getPeer } from "../../test/network/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const EXPIRES_MS = 600_000;
@@ -89,10 +89,7 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-const debtor = async () => {
-  const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
-  return (body["peers"] as Record<string, unknown>[])[0];
-};
+const debtor = () => getPeer(t);
 const countDefaults = () => t.listLogged("federation.settlement.defaulted").length;
 
 describe("A9: a peer that reads a result in time and does not accept it", () => {

@@ -23,6 +23,7 @@ import {
   waitUntil,
   completeTask,
   type TestSite,
+  listPeers,
 } from "../../test/network/network.ts";
 import { commands } from "../database-commands.ts";
 import { findIdentity } from "../identity/store.ts";
@@ -84,9 +85,7 @@ const identityOf = async (site: TestSite) =>
   };
 
 async function onRecord(at: TestSite, of: TestSite) {
-  const { body } = await at.asOperator("GET", "/api/v1/admin/federation/peers");
-  const peers = body["peers"] as { relay_id: string; public_key: string; state: string }[];
-  return peers.find(({ relay_id }) => relay_id === of.relayId);
+  return (await listPeers(at)).find(({ relay_id }) => relay_id === of.relayId);
 }
 
 const keyOnRecord = async (at: TestSite, of: TestSite) => (await onRecord(at, of))?.public_key;

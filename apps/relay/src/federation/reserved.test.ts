@@ -18,6 +18,7 @@ import {
   closeSites,
   advanceUntil,
   type TwoSites,
+  listPeers,
 } from "../../test/network/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 import { federationGuards } from "../storage/migrations/020-federation-guards.ts";
@@ -38,15 +39,11 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const reservedIn = (name: string) =>
   readBesideRelay(join(folder, `${name}.db`), listPeerReservations);
 
-const shownAt = async ({ asOperator: asMaster }: Pick<TestSite, "asOperator">) => {
-  const { body } = await asMaster("GET", "/api/v1/admin/federation/peers");
-  return (body["peers"] as { reserved: number }[]).map(({ reserved }) => reserved);
-};
+const shownAt = async (site: Pick<TestSite, "asOperator">) =>
+  (await listPeers(site)).map(({ reserved }) => reserved);
 
-const positionsIn = async ({ asOperator: asMaster }: Pick<TestSite, "asOperator">) => {
-  const { body } = await asMaster("GET", "/api/v1/admin/federation/peers");
-  return (body["peers"] as { position: number }[]).map(({ position }) => position);
-};
+const positionsIn = async (site: Pick<TestSite, "asOperator">) =>
+  (await listPeers(site)).map(({ position }) => position);
 
 describe("A2: the amount reserved for a peer", () => {
   const clock = createManualClock();

@@ -20,6 +20,7 @@ import {
   startBehindProxy,
   closeSites,
   type TwoSites,
+  getPeer,
 } from "../../test/network/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
@@ -75,17 +76,12 @@ async function exchangeHeartbeats(times = 1): Promise<void> {
   }
 }
 
-async function peerOf(site: TestSite) {
-  const { body } = await site.asOperator("GET", "/api/v1/admin/federation/peers");
-  return (body["peers"] as Record<string, unknown>[])[0] ?? {};
-}
-
 /** Waits until a relay that is not frozen has received its peer's heartbeat of this minute. */
 async function waitForHeartbeat(site: TestSite): Promise<void> {
   const frozen = await site.asOperator("GET", "/metrics");
   if (frozen.text.includes("agent_relay_frozen 1")) return;
   await waitUntil(
-    async () => (await peerOf(site))["last_heartbeat_at"] === clock.now(),
+    async () => (await getPeer(site)).last_heartbeat_at === clock.now(),
     "a heartbeat",
   );
 }
@@ -263,13 +259,13 @@ describe("A8: while a relay is frozen", () => {
 
   test("heartbeats continue both ways, so that neither side removes the other", async () => {
     await freeze();
-    const before = await peerOf(b);
+    const before = await getPeer(b);
     await exchangeHeartbeats(10);
-    expect(await peerOf(a)).toMatchObject({ state: "active", missed_heartbeats: 0 });
-    expect(await peerOf(b)).toEqual(before);
+    expect(await getPeer(a)).toMatchObject({ state: "active", missed_heartbeats: 0 });
+    expect(await getPeer(b)).toEqual(before);
     await unfreeze();
     await exchangeHeartbeats();
-    expect(await peerOf(b)).toMatchObject({ state: "active", missed_heartbeats: 0 });
+    expect(await getPeer(b)).toMatchObject({ state: "active", missed_heartbeats: 0 });
     await doTask();
     await paid();
   });
@@ -326,7 +322,7 @@ test("A9: a default counts once, even if a restored relay sends the result again
   expect(defaults()).toBe(0);
   const { body } = await b.asOperator("GET", `/api/v1/agents/${b.relayId}/trust/${a.relayId}`);
   expect(body).toMatchObject({ failed_tasks: 1 });
-  expect(await peerOf(b)).toMatchObject({ defaulted: 0.95 });
+  expect(await getPeer(b)).toMatchObject({ defaulted: 0.95 });
 });
 
 test("A8: a freeze of a task's origin extends the time in which its result is accepted by its own duration", async () => {

@@ -14,6 +14,7 @@ import {
   waitUntil,
   type TestSite,
   type TwoSites,
+  getPeer,
 } from "../../test/network/network.ts";
 
 let chooseAction: (path: string) => ProxyAction;
@@ -38,11 +39,6 @@ const pass = (what: string, done: () => Promise<boolean> | boolean) =>
 
 const withoutResults = (path: string): ProxyAction =>
   path.includes("/task/result") ? "refuse" : "pass";
-
-async function peerAtBeta() {
-  const { body } = await b.asOperator("GET", "/api/v1/admin/federation/peers");
-  return (body["peers"] as Record<string, unknown>[])[0] ?? {};
-}
 
 async function metricAtBeta(): Promise<string | undefined> {
   const { text } = await b.asOperator("GET", "/metrics");
@@ -72,7 +68,7 @@ describe("FE26: a peer that never answers results", () => {
     const taskId = await completeUnanswered();
     expect((await submitToBest(a, boss)).status).toBe(201);
     await waitUntil(() => countRefusals() > 0, "the next task is refused");
-    expect(await peerAtBeta()).toMatchObject({ undecided: 0.95, defaulted: 0, position: 0 });
+    expect(await getPeer(b)).toMatchObject({ undecided: 0.95, defaulted: 0, position: 0 });
     expect(b.listLogged("federation.result.unanswered")).toMatchObject([
       { level: "error", correlationId: taskId, relay_id: a.relayId, amount: 0.95 },
     ]);
@@ -84,7 +80,7 @@ describe("FE26: a peer that never answers results", () => {
     chooseAction = withoutResults;
     await completeUnanswered();
     chooseAction = () => "pass";
-    await pass("alpha answers", async () => (await peerAtBeta())["undecided"] === 0);
+    await pass("alpha answers", async () => (await getPeer(b)).undecided === 0);
     const { body } = await submitToBest(a, boss);
     const task = await waitForTask(b, worker, String(body["task_id"]));
     expect((await completeTask(b, worker, task)).status).toBe(200);

@@ -3,8 +3,8 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   settleEventLoop,
+  claimNewTask,
   serveTestRelay,
-  type Device,
   type ServedRelay,
 } from "../../test/devices.ts";
 import {
@@ -43,15 +43,7 @@ afterEach(async () => {
 const cancel = ({ path }: Delegation, by = boss) => t.as(by, "POST", `${path}/cancel`);
 const statusOf = (task: Delegation) => getTaskStatus(t, task);
 
-/** Connects a device of the worker that has claimed a task. */
-async function claimant(body = {}): Promise<{ device: Device; task: Delegation }> {
-  const device = await t.connectDevice(worker);
-  const task = await submitAcceptedTask(t, boss, worker, body);
-  await device.next("task_assigned");
-  device.send({ type: "claim", task_id: task.task_id });
-  await device.next("claimed");
-  return { device, task };
-}
+const claimant = (body = {}) => claimNewTask(t, boss, worker, body);
 
 /** Connects a device with a claimed task, and requests the cancel. */
 async function asked(body = {}) {

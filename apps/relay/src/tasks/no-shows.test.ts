@@ -8,6 +8,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   settleEventLoop,
+  claimNewTask,
   serveTestRelay,
   type Device,
   type ServedRelay,
@@ -41,14 +42,7 @@ afterEach(() => t.close());
 const folder = mkdtempSync(join(tmpdir(), "relay-no-shows-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function claimant(body = {}): Promise<{ device: Device; task: Delegation }> {
-  const device = await t.connectDevice(worker);
-  const task = await submitAcceptedTask(t, boss, worker, body);
-  await device.next("task_assigned");
-  device.send({ type: "claim", task_id: task.task_id });
-  await device.next("claimed");
-  return { device, task };
-}
+const claimant = (body = {}) => claimNewTask(t, boss, worker, body);
 
 /** Counts the worker's failures in the submitter's trust record. */
 async function failuresFor(by = boss, relay: TestRelay = t): Promise<number> {

@@ -7,7 +7,7 @@ import {
   type ManualClock,
   type TestAgent,
 } from "@agent/testkit";
-import type { Task } from "@agent/wire";
+import type { FederationPeer, Task } from "@agent/wire";
 import { serve, type RunningServer } from "../../src/serve.ts";
 import { startLossyProxy, type LossyProxy, type ProxyAction } from "./lossy-proxy.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
@@ -230,11 +230,23 @@ export async function getReconciliation(site: Pick<TestSite, "asOperator">) {
   };
 }
 
+/** Lists the peers of a relay as its operator sees them. */
+export async function listPeers(site: Pick<TestSite, "asOperator">): Promise<FederationPeer[]> {
+  const { body } = await site.asOperator("GET", "/api/v1/admin/federation/peers");
+  return body["peers"] as FederationPeer[];
+}
+
+/** Returns the first peer of a relay as its operator sees it; without members while there is none. */
+export async function getPeer(
+  site: Pick<TestSite, "asOperator">,
+): Promise<Partial<FederationPeer>> {
+  return (await listPeers(site))[0] ?? {};
+}
+
 /** Returns the debt to each peer that a relay states, by relay id. */
 export async function getPeerPositions(
   site: Pick<TestSite, "asOperator">,
 ): Promise<Record<string, number>> {
-  const { body } = await site.asOperator("GET", "/api/v1/admin/federation/peers");
-  const peers = body["peers"] as { relay_id: string; position: number }[];
+  const peers = await listPeers(site);
   return Object.fromEntries(peers.map(({ relay_id, position }) => [relay_id, position]));
 }
