@@ -58,7 +58,7 @@ const misbehaviours = {
     };
   }),
   async "H6 arguments that are costly to check"({ url }) {
-    const { callWithText } = await openSession({ url }, "/mcp");
+    const { callWithText } = await openSession({ url });
     // Formatted once, because with few cores the bad client's own work would delay the honest client.
     const list = JSON.stringify({
       list: Array.from({ length: 20_000 }, (_, id) => ({ id, of: "x" })),

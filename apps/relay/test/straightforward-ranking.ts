@@ -5,7 +5,6 @@ import {
   rank,
   type Candidate,
   type Ranking,
-  type RankOptions,
 } from "@agent/routing-semiring";
 import type { ListingBody, MarketCandidate } from "@agent/wire";
 import { calculateTaskPrice } from "../src/routing/price.ts";
@@ -103,7 +102,6 @@ export async function rankFromRows(
   stored: StoredRows,
   { askerId, required }: StraightforwardQuery,
   candidates: readonly Candidate[],
-  options: RankOptions = {},
 ): Promise<Ranking> {
   const graph = new Graph();
   const records = await stored.all<{
@@ -118,7 +116,7 @@ export async function rankFromRows(
     graph.addEdge(agent_id, remote_agent_id, { trust, cost: 0, latency: 0, reliability: 1 });
   }
   const from = askerId === "" ? "self" : askerId;
-  return rank(candidates, { graph, from, avoided, requiredCapabilities: required, ...options });
+  return rank(candidates, { graph, from, avoided, requiredCapabilities: required });
 }
 
 /** Builds the answer of a market query. */

@@ -93,12 +93,12 @@ function printEngines(engines: readonly MeasuredEngine[]): void {
   ]);
 }
 
-function formatSpread(values: readonly number[], digits = 0): string {
+function formatSpread(values: readonly number[]): string {
   if (values.some(Number.isNaN)) return "-";
   const [median, least, most] = [
     computeMedian(values),
     Math.min(...values),
     Math.max(...values),
-  ].map((value) => value.toFixed(digits));
+  ].map((value) => value.toFixed(0));
   return `${median} (${least} to ${most})`;
 }

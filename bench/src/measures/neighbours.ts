@@ -55,7 +55,7 @@ export async function benchmarkNeighbours(): Promise<void> {
     const honest = await createWebhookClient(child, receiver);
     figures.push(...(await measureCase({ name: "H3 silent webhooks", child, honest, target })));
   } finally {
-    receiver.close();
+    await receiver.close();
     await side.close();
   }
   figures.push(...(await measureAgentServer()));
@@ -88,7 +88,7 @@ async function measureAgentServer(): Promise<Figure[]> {
     AGENT_DATA_DIR: folder,
     LOG_LEVEL: "error",
   });
-  const good = await openSession(child, "/mcp");
+  const good = await openSession(child);
   try {
     return await measureCase({
       name: "H6 arguments that are costly to check",

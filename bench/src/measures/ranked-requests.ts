@@ -29,22 +29,22 @@ const sizes: readonly Size[] = [
 /**
  * Measures the CPU that a started relay uses per scored submission and per market query, both for one agent
  * that asks repeatedly and for agents that ask in turn, and the longest pause of its event loop during one
- * request. `script` starts another version.
+ * request.
  */
-export async function benchmarkRankedRequests(script?: string): Promise<void> {
-  for (const size of sizes) printFigures(await measure(size, script));
+export async function benchmarkRankedRequests(): Promise<void> {
+  for (const size of sizes) printFigures(await measure(size));
 }
 
-async function measure({ agents, requests, limits }: Size, script?: string): Promise<Figure[]> {
+async function measure({ agents, requests, limits }: Size): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const stopsFile = join(folder, "stops");
   const env = { AGENT_DB_PATH: join(folder, "relay.db"), BENCH_STOPS_FILE: stopsFile };
-  const first = await startRelay(env, 1, { script });
+  const first = await startRelay(env, 1);
   const askers = await enrollPayers(first.child.url, ASKERS);
   await first.close();
   multiplyWorkers(env.AGENT_DB_PATH, { ...first.agents, askers }, agents);
   const reporting = { ...env, NODE_OPTIONS: `--import=${STOPS_SCRIPT}` };
-  const side = await startRelay(reporting, 1, { script, enrolled: first.agents });
+  const side = await startRelay(reporting, 1, { enrolled: first.agents });
   const figures: Figure[] = [];
   try {
     let turn = 0;

@@ -8,6 +8,7 @@ import { createHttpClient, measureRate } from "../load.ts";
 
 const ROUNDS = 5;
 const SECONDS = 3;
+const MCP_PATH = "/mcp";
 const PROTOCOL_VERSION = "2025-11-25";
 export const OWNER_TOKEN = "bench-token-of-the-owner-0123456789";
 
@@ -25,9 +26,9 @@ export interface SessionSide {
  * Opens an MCP session of the stateful protocol, over the same kind of persistent connections as the bare
  * posts.
  */
-export async function openSession({ url }: Pick<Child, "url">, path: string): Promise<SessionSide> {
+export async function openSession({ url }: Pick<Child, "url">): Promise<SessionSide> {
   const headers = { accept: "application/json, text/event-stream" };
-  const opened = await fetch(url + path, {
+  const opened = await fetch(url + MCP_PATH, {
     method: "POST",
     headers: {
       ...headers,
@@ -54,13 +55,13 @@ export async function openSession({ url }: Pick<Child, "url">, path: string): Pr
     "mcp-protocol-version": PROTOCOL_VERSION,
   });
   const notify = { jsonrpc: "2.0", method: "notifications/initialized" };
-  await post(path, JSON.stringify(notify), OWNER_TOKEN);
+  await post(MCP_PATH, JSON.stringify(notify), OWNER_TOKEN);
   const text = "x".repeat(1_300);
   let id = 0;
   const callWithText = (name: string, argsText: string) => {
     const head = `{"jsonrpc":"2.0","id":${(id += 1)},"method":"tools/call"`;
     const params = `{"name":"${name}","arguments":${argsText}}`;
-    return post(path, `${head},"params":${params}}`, OWNER_TOKEN);
+    return post(MCP_PATH, `${head},"params":${params}}`, OWNER_TOKEN);
   };
   const call = (name: string, args: object) => callWithText(name, JSON.stringify(args));
   return {
@@ -87,10 +88,7 @@ export async function benchmarkSessions(): Promise<void> {
     AGENT_DATA_DIR: folder,
     LOG_LEVEL: "error",
   });
-  const [bareMcp, agent] = [
-    await openSession(bareServer, "/mcp"),
-    await openSession(agentServer, "/mcp"),
-  ];
+  const [bareMcp, agent] = [await openSession(bareServer), await openSession(agentServer)];
   const body = JSON.stringify({ id: "x", prompt: "x".repeat(1_450) });
   const rates = { bare: [] as number[], bareMcp: [] as number[], agent: [] as number[] };
   try {

@@ -27,11 +27,8 @@ async function getRelayTotals(relay: NetworkRelay): Promise<RelayTotals> {
 }
 
 /** Waits until no relay holds money any more, which means that all tasks are settled. */
-export async function waitUntilSettled(
-  relays: readonly NetworkRelay[],
-  limitMs = 30_000,
-): Promise<RelayTotals[]> {
-  const end = Date.now() + limitMs;
+export async function waitUntilSettled(relays: readonly NetworkRelay[]): Promise<RelayTotals[]> {
+  const end = Date.now() + 30_000;
   for (;;) {
     const totals = await Promise.all(relays.map(getRelayTotals));
     if (totals.every(({ holds }) => holds === 0)) return totals;

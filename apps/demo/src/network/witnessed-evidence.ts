@@ -31,7 +31,6 @@ export async function fetchEvidence(
 export async function saveWitnessedEvidence(
   path: string,
   on: Omit<WitnessedEvidence, "path"> & { readonly task: Task },
-  limitMs = 20_000,
 ): Promise<WitnessedEvidence> {
   const { relay, witnesses, task } = on;
   const log = {
@@ -39,7 +38,7 @@ export async function saveWitnessedEvidence(
     witnesses: witnesses.map((witness) => parseKey(getLogStatement(witness).witness_vkey)),
     ...(witnesses.length > 0 && { quorum: witnesses.length }),
   };
-  const end = Date.now() + limitMs;
+  const end = Date.now() + 20_000;
   for (;;) {
     const text = await fetchEvidence(relay, task);
     if (verifyArtifact(text, { log }).valid) {

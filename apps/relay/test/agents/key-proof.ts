@@ -10,14 +10,10 @@ export function createKeyProof(t: Pick<TestRelay, "clock">, agent: TestAgent) {
 }
 
 /** Bootstraps as the published client does. */
-export function bootstrapWithProof(
-  t: TestRelay,
-  agent: TestAgent,
-  more: Record<string, unknown> = {},
-): Promise<Reply> {
+export function bootstrapWithProof(t: TestRelay, agent: TestAgent): Promise<Reply> {
   const { agentId: agent_id, publicKey: public_key } = agent;
   return t.request("POST", "/api/v1/agents/bootstrap", {
-    body: { agent_id, public_key, proof: createKeyProof(t, agent), ...more },
+    body: { agent_id, public_key, proof: createKeyProof(t, agent) },
   });
 }
 

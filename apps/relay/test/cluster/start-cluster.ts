@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { createToken, createTestAgent, type TestAgent } from "@agent/testkit";
-import type { Scope } from "@agent/wire";
 import { createRelayClock } from "../../src/clock/relay-clock.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import { createLog } from "../../src/observability/log.ts";
@@ -120,7 +119,6 @@ export async function call(
 export interface Cluster {
   readonly databaseUrl: string;
   readonly members: readonly [Member, Member, ...Member[]];
-  readonly did: string;
   /** Returns the processes in turn. */
   next(): Member;
   asOperator(
@@ -136,7 +134,7 @@ export interface Cluster {
     path: string,
     options?: CallOptions,
   ): Promise<Reply>;
-  token(agent: TestAgent, scope?: readonly Scope[]): Promise<string>;
+  token(agent: TestAgent): Promise<string>;
   createAgent(): Promise<TestAgent>;
   /** Creates an agent with a listing and without an endpoint. */
   createWorker(unitCost: number): Promise<TestAgent>;
@@ -163,7 +161,7 @@ export async function startCluster(
   const next = () => members[turn++ % members.length] as Member;
   const identity = await call(members[0], "GET", "/.well-known/agent-relay.json");
   const { did } = identity.body as { did: string };
-  const token: Cluster["token"] = (agent, scope) => createToken(agent, did, world, scope);
+  const token: Cluster["token"] = (agent) => createToken(agent, did, world);
   const asOperator: Cluster["asOperator"] = (member, method, path, body) =>
     call(member, method, path, { token: OPERATOR_TOKEN, body });
   const as: Cluster["as"] = async (agent, member, method, path, options = {}) =>
@@ -181,7 +179,6 @@ export async function startCluster(
   return {
     databaseUrl,
     members,
-    did,
     next,
     asOperator,
     as,

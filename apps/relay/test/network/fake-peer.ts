@@ -17,7 +17,7 @@ export interface FakePeer {
   /** Builds the headers that an honest relay would sign. */
   headers(method: string, path: string, body?: object, at?: number): Record<string, string>;
   post(path: string, body: object, headers?: Record<string, string>): Promise<Reply>;
-  get(path: string, headers?: Record<string, string>): Promise<Reply>;
+  get(path: string): Promise<Reply>;
   /** Builds the members with which the peer introduces itself. */
   selfDescription(): {
     relay_id: string;
@@ -72,8 +72,7 @@ export function createFakePeer(t: PeerOfFake, endpointUrl = UNREACHABLE_URL): Fa
       ),
     post: (path, body, headers) =>
       t.request("POST", path, { body, headers: headers ?? peer.headers("POST", path, body) }),
-    get: (path, headers) =>
-      t.request("GET", path, { headers: headers ?? peer.headers("GET", path) }),
+    get: (path) => t.request("GET", path, { headers: peer.headers("GET", path) }),
     selfDescription: () => ({
       relay_id: relayId,
       public_key: bytesToHex(publicKey),

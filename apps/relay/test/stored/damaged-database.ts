@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 
 /** Fills the table of idempotency keys in a closed database with rows on many pages. */
-export function fillDatabase(path: string, rows = 5_000): void {
+export function fillDatabase(path: string): void {
   const db = new Sqlite(path);
   db.prepare(
     `INSERT INTO idempotency_keys (scope, key, request_hash, status, body, created_at)
-     WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT ${rows})
+     WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 5000)
      SELECT 'filled', printf('%08d', value), '', 200, hex(zeroblob(100)), 1e15 FROM n`,
   ).run();
   db.pragma("wal_checkpoint(TRUNCATE)");

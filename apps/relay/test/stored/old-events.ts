@@ -23,10 +23,8 @@ export interface OldDatabase {
 }
 
 /** Creates a database of the version before 037, with an open task for each list of events. */
-export function createOldDatabase(
-  lists: readonly (readonly OldEvent[])[],
-  expires_at = 9_000_000_000_000,
-): OldDatabase {
+export function createOldDatabase(lists: readonly (readonly OldEvent[])[]): OldDatabase {
+  const expires_at = 9_000_000_000_000;
   const folder = mkdtempSync(join(tmpdir(), "relay-old-events-"));
   const path = join(folder, "relay.db");
   createDatabase(

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface ReceivedRequest {
@@ -26,7 +26,6 @@ export type Handler = (
 export interface LocalServer extends AsyncDisposable {
   readonly baseUrl: string;
   readonly received: readonly ReceivedRequest[];
-  readonly http: Server;
 }
 
 /** Starts a local server that answers by a handler and records the requests. */
@@ -51,7 +50,6 @@ export async function startLocalServer(handler: Handler): Promise<LocalServer> {
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     received,
-    http,
     async [Symbol.asyncDispose]() {
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));

@@ -130,7 +130,6 @@ export function receiveForward(relay: SimRelay, from: string, body: TaskForward)
   relay.post(taskId, buildInboundHold({ peerId: from, taskId, amount }));
   relay.store.inbound.set(taskId, {
     task: createInbound(newTask, relay.world.schedule),
-    path,
     payload,
     submittedAt: relay.now,
     receipt: null,

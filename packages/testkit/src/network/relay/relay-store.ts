@@ -34,7 +34,6 @@ export interface Outbound {
 
 export interface Inbound {
   readonly task: InboundTask;
-  readonly path: readonly string[];
   readonly payload: TaskPayload;
   readonly submittedAt: number;
   readonly receipt: ExecutionReceipt | null;
