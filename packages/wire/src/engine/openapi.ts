@@ -9,7 +9,7 @@ import {
 } from "../named-schemas.ts";
 import { pathParameters } from "./descriptions/path-parameters.ts";
 import { buildAnswerExample, buildRequestExample } from "./examples/build-example.ts";
-import { textSamples } from "./examples/sample-values.ts";
+import { textSamples } from "./examples/sample-bodies.ts";
 import { limits } from "./limits.ts";
 import type { Operation } from "./operation.ts";
 import { FEDERATION_HEADERS } from "./peer-requests.ts";
@@ -79,7 +79,11 @@ function buildSuccessResponses(
       {
         description: successDescriptions[status] ?? "Success",
         ...(schema.type !== "undefined" && {
-          content: buildContent(name, { ...operation, answer: schema }, named),
+          content: buildContent(
+            { operation: name, status },
+            { ...operation, answer: schema },
+            named,
+          ),
         }),
       },
     ]),
@@ -87,16 +91,16 @@ function buildSuccessResponses(
 }
 
 function buildContent(
-  name: string,
+  of: { readonly operation: string; readonly status: string },
   { media = [], answer }: Operation & { readonly answer: v.GenericSchema },
   named: NamedSchemas,
 ): JsonObject {
   const text = Object.fromEntries(
-    media.map((type) => [type, describeText(`${name} ${type}`, { type: "string" })]),
+    media.map((type) => [type, describeText(`${of.operation} ${type}`, { type: "string" })]),
   );
   if (media.length > 0 && answer.type === "string") return text;
   const schema = toComponentSchema(answer);
-  const example = buildAnswerExample(schema, name, named);
+  const example = buildAnswerExample(schema, of, named);
   return { "application/json": { schema, example }, ...text };
 }
 

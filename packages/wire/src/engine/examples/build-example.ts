@@ -1,15 +1,7 @@
 import type { JsonObject, NamedSchemas } from "../../named-schemas.ts";
-import {
-  bodySamples,
-  endingSamples,
-  namedSamples,
-  numberSamples,
-  objectSamples,
-  requestMembers,
-  sampleTimes,
-  stringSamples,
-  type Sample,
-} from "./sample-values.ts";
+import { bodySamples, namedSamples, objectSamples, type Sample } from "./sample-bodies.ts";
+import { sampleTimes } from "./sample-parts.ts";
+import { endingSamples, numberSamples, requestMembers, stringSamples } from "./sample-values.ts";
 
 const REFERENCE = "#/components/schemas/";
 
@@ -21,7 +13,7 @@ const REFERENCE = "#/components/schemas/";
  * @param name the member that the value is for; the operation for a whole body
  */
 function buildExample(schema: JsonObject, name: string, definitions: NamedSchemas): unknown {
-  return build(schema, name, { definitions, within: [] });
+  return build(schema, name, { operation: name, definitions, within: [] });
 }
 
 /**
@@ -55,16 +47,18 @@ function leaveOutOptions(schema: JsonObject, operation: string): JsonObject {
   return { ...schema, properties: Object.fromEntries(members) };
 }
 
-/** Builds an example of an answer's body. */
+/** Builds an example of the body of an answer with a status. */
 export function buildAnswerExample(
   schema: JsonObject,
-  operation: string,
+  { operation, status }: { readonly operation: string; readonly status: string },
   definitions: NamedSchemas,
 ): unknown {
-  return bodySamples[operation] ?? buildExample(schema, operation, definitions);
+  const sample = bodySamples[`${operation} ${status}`] ?? bodySamples[operation];
+  return sample ?? buildExample(schema, operation, definitions);
 }
 
 interface Place {
+  readonly operation: string;
   readonly definitions: NamedSchemas;
   /** The named schemas that contain this position, because an example must not contain itself. */
   readonly within: readonly string[];
@@ -83,7 +77,7 @@ function build(schema: JsonObject, name: string, place: Place): unknown {
     case "array":
       return buildList(schema, name, place);
     case "string":
-      return buildText(schema, name);
+      return buildText(schema, name, place);
     case "number":
     case "integer":
       return typeof preset === "number" ? preset : buildNumber(schema, name);
@@ -101,7 +95,7 @@ function buildNamed(reference: string, name: string, place: Place): unknown {
   const schema = definitions[reference];
   if (schema === undefined || within.includes(reference)) return {};
   return (
-    namedSamples[reference] ?? build(schema, name, { definitions, within: [...within, reference] })
+    namedSamples[reference] ?? build(schema, name, { ...place, within: [...within, reference] })
   );
 }
 
@@ -117,7 +111,7 @@ function buildObject(schema: JsonObject, name: string, place: Place): unknown {
   if (members.length > 0) {
     return Object.fromEntries(members.map(([key, member]) => [key, build(member, key, place)]));
   }
-  const sample: Sample = objectSamples[name] ?? {};
+  const sample: Sample = objectSamples[`${place.operation}.${name}`] ?? objectSamples[name] ?? {};
   return typeof sample === "string" ? buildNamed(sample, name, place) : sample;
 }
 
@@ -136,9 +130,13 @@ function chooseWord(words: readonly unknown[], name: string): unknown {
   return words.includes(sample) ? sample : words[0];
 }
 
-function buildText({ pattern, maxLength, minLength }: JsonObject, name: string): string {
+function buildText(
+  { pattern, maxLength, minLength }: JsonObject,
+  name: string,
+  { operation }: Place,
+): string {
   const [, byEnding] = endingSamples.find(([ending]) => ending.test(name)) ?? [];
-  const named = stringSamples[name] ?? byEnding;
+  const named = stringSamples[`${operation}.${name}`] ?? stringSamples[name] ?? byEnding;
   const others =
     pattern === undefined
       ? []
