@@ -89,6 +89,7 @@ interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly engines?: { readonly node?: string };
 }
 
 /** A package from outside the workspace, and the names of the packages that depend on it. */
@@ -118,7 +119,7 @@ async function packInstalled(each: Dependency, folder: string): Promise<void> {
 const isOwn = (name: string) => name.startsWith("@agent/");
 
 /** Collects all external packages on which the packages in these folders depend, directly or indirectly. */
-function collectDependencies(start: readonly string[]): Dependency[] {
+export function collectDependencies(start: readonly string[]): Dependency[] {
   const found = new Map<string, Dependency>();
   const left = start.map((folder) => ({ folder, dependent: "" }));
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

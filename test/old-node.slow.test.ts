@@ -21,16 +21,16 @@ function runOn(version: string, program: string) {
   return { status, stderr };
 }
 
-const TOO_OLD = { status: 2, stderr: "Node.js 22.18 or newer is needed, this is 20.20.2\n" };
+const TOO_OLD = { status: 2, stderr: "Node.js 22.19 or newer is needed, this is 20.20.2\n" };
 
 it("agent-verify on an old Node.js says so and does not call the receipt refused", () => {
   const command = "packages/verify/src/command/main.node.ts";
   expect(runOn("20.20.2", command)).toEqual(TOO_OLD);
-  expect(runOn("22.18.0", command)).toEqual({ status: 0, stderr: "" });
+  expect(runOn("22.19.0", command)).toEqual({ status: 0, stderr: "" });
 });
 
 it("agent-monitor on an old Node.js says so and raises no alarm", () => {
   const command = "packages/client/src/monitor/command/main.node.ts";
   expect(runOn("20.20.2", command)).toEqual(TOO_OLD);
-  expect(runOn("22.18.0", command).stderr).toMatch(/^agent-monitor: /);
+  expect(runOn("22.19.0", command).stderr).toMatch(/^agent-monitor: /);
 });

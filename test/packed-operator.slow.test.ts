@@ -101,7 +101,7 @@ describe("a new operator with the packed relay", { timeout: 60_000 }, () => {
         const { exitCode, stdout } = await runCommand("/usr/bin/node", [main], { cwd: folder });
         expect([name, exitCode]).toEqual([name, 1]);
         expect(stdout.split("\n")[0]).toBe(
-          `Node.js 22.18 or newer is needed, this is ${version.trim().slice(1)}`,
+          `Node.js 22.19 or newer is needed, this is ${version.trim().slice(1)}`,
         );
       }
     },

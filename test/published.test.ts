@@ -1,7 +1,8 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { publint } from "publint";
 import { describe, expect, it } from "vitest";
+import { collectDependencies } from "./install-packed.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const published = globSync("{packages,apps}/*/package.json", { cwd: root })
@@ -14,6 +15,7 @@ const isBuilt = published.every((folder) => existsSync(join(folder, "dist")));
 if (!isBuilt) console.warn("SKIPPED: not every package is built, run pnpm build");
 
 interface Manifest {
+  readonly engines: { readonly node: string };
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
 }
@@ -85,9 +87,45 @@ function hasTypesOf(name: string, folder: string): boolean {
   return globSync("**/*.d.{ts,mts,cts}", { cwd: join(folder, "node_modules", name) }).length > 0;
 }
 
+/**
+ * Returns whether a range of versions, of which each alternative names the oldest one or a major version,
+ * contains a version.
+ */
+function isVersionInRange(version: string, range: string): boolean {
+  const toNumbers = (text: string) => text.split(".").map(Number);
+  const [major = 0, minor = 0, patch = 0] = toNumbers(version);
+  return range.split("||").some((alternative) => {
+    const [, sign, oldest = ""] =
+      /^\s*(>=|\^|~)?\s*v?([\d.]+?)(?:\.x)*\s*$/.exec(alternative) ?? [];
+    const [otherMajor = 0, otherMinor = 0, otherPatch = 0] = toNumbers(oldest);
+    if (oldest === "" || (sign !== ">=" && major !== otherMajor)) return false;
+    return (major - otherMajor || minor - otherMinor || patch - otherPatch) >= 0;
+  });
+}
+
+it.each([
+  ["22.19.0", ">=22.19.0", true],
+  ["22.18.0", ">=22.19.0", false],
+  ["22.18.0", "^20.17.0 || >=22.9.0", true],
+  ["22.18.0", "^16 || ^18 || >= 21", true],
+  ["22.18.0", "^20.17.0", false],
+  ["22.18.0", ">=24", false],
+  ["22.18.0", ">= 10.x", true],
+])("whether version %s is in the range %s is answered with %s", (version, range, expected) => {
+  expect(isVersionInRange(version, range)).toBe(expected);
+});
+
 describe.each(published.map((folder) => [folder.slice(root.length), folder]))("%s", (_, folder) => {
   it("the package is published with a README", () => {
     expect(existsSync(join(folder, "README.md"))).toBe(true);
+  });
+
+  it("everything that is installed with the package runs on the oldest Node.js that it names", () => {
+    const oldest = `${readManifest(folder).engines.node.replace(">=", "")}.0`;
+    const tooNew = collectDependencies([realpathSync(folder)])
+      .filter(({ engines }) => !isVersionInRange(oldest, engines?.node ?? ">=0"))
+      .map(({ name, engines }) => `${name} needs Node.js ${engines?.node}`);
+    expect(tooNew).toEqual([]);
   });
 
   it.skipIf(!isBuilt)(
