@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { errors } from "@agent/wire";
 import { describe, expect, it } from "vitest";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -50,6 +51,50 @@ describe.each(documents)("%s", (document) => {
     );
     expect(dead.map(([link]) => link)).toEqual([]);
   });
+});
+
+/** Lists the refusals that a text names with a status: in a sentence, or in a table with a column of statuses. */
+function listStatuses(text: string): (readonly [code: string, status: number])[] {
+  const code = "`([a-z_]+\\.[a-z_]+)`";
+  const before = [...text.matchAll(new RegExp(`\\b([45]\\d\\d) ${code}`, "g"))];
+  const after = [...text.matchAll(new RegExp(`${code}(?: \\(|, )([45]\\d\\d)\\)`, "g"))];
+  const rows = [...text.matchAll(/^\| ([^|]*) \| ([45]\d\d) +\|/gm)].flatMap(
+    ([, cell = "", status]) =>
+      [...cell.matchAll(new RegExp(code, "g"))].map(
+        ([, name = ""]) => [name, Number(status)] as const,
+      ),
+  );
+  return [
+    ...before.map(([, status, name = ""]) => [name, Number(status)] as const),
+    ...after.map(([, name = "", status]) => [name, Number(status)] as const),
+    ...rows,
+  ];
+}
+
+it("the statuses of refusals are found in sentences and tables", () => {
+  const text =
+    "403 `a.one`, `b.two` (404), or `c.three`, 409)\n| `d.four`, `e.five` | 503    | why |\n";
+  expect(listStatuses(text)).toEqual([
+    ["a.one", 403],
+    ["b.two", 404],
+    ["c.three", 409],
+    ["d.four", 503],
+    ["e.five", 503],
+  ]);
+});
+
+it("every refusal that a document names with a status has this status in the contract", () => {
+  const named = documents.flatMap((document) =>
+    listStatuses(readFileSync(join(root, document), "utf8")),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  const statuses: Readonly<Record<string, { readonly status: number }>> = {
+    ...errors,
+    // The first is a refusal of agent servers; the second is `request.invalid` in the answer of a relay.
+    "auth.lookup_unavailable": { status: 503 },
+    "federation.malformed": { status: 400 },
+  };
+  expect(named.filter(([code, status]) => statuses[code]?.status !== status)).toEqual([]);
 });
 
 it("the newest section about upgrading names the version of the packages as its start or its end", () => {
