@@ -23,6 +23,12 @@ test("ledgers.jsonl has 36 vectors", () => {
   expect(vectors).toHaveLength(36);
 });
 
+test("the README names the key of the ledger to which it refers", () => {
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const [publicKey = ""] = /[0-9a-f]{64}/.exec(readme) ?? [];
+  expect(verifyLedger(vectors[0]?.ledger ?? "", { publicKey }).valid).toBe(true);
+});
+
 describe("ledgers.jsonl with native cryptography", () => {
   test.each(vectors)("$id $cls: $why", (vector) => {
     const { valid } = verifyLedger(vector.ledger, { publicKey: vector.key });

@@ -230,7 +230,7 @@ describe("credentials in a presentation", () => {
   test("the claim of a presentation names its audience and the issuer and subject of each credential", () => {
     const options = { now, publicKey: [holder, alice.publicKey] };
     const claim = getClaim(verifyArtifact(thief, options), thief);
-    expect(claim?.statement).toBe(`${carol.did} presents 1 credentials to shop.example`);
+    expect(claim?.statement).toBe(`${carol.did} presents 1 credential to shop.example`);
     expect(claim?.details).toEqual([
       `${alice.did} states AgentTrustCredential of ${bob.did}, who is not the holder`,
     ]);

@@ -5,7 +5,7 @@ import { parseDelegationChain, type DelegationToken, type ExecutionReceipt } fro
 import { getSuccessionRecords } from "../detect-kind.ts";
 import { listNamedKeys, type NamedKeys } from "../keys/named-keys.ts";
 import type { Claim } from "./claim.ts";
-import { formatTime, toPrintable, formatDollars } from "./format.ts";
+import { formatCount, formatDollars, formatTime, toPrintable } from "./format.ts";
 
 export function describeReceipt(receipt: ExecutionReceipt): Claim {
   const { agent_id, task_id, relay_task_id = task_id, submitted_at, completed_at } = receipt;
@@ -32,12 +32,12 @@ export function describeLedger(ledger: Ledger): Claim {
   const end = typeof completed_at === "number" ? `, ended ${formatTime(completed_at)}` : "";
   const [first, last] = [timeline[0], timeline.at(-1)];
   return {
-    statement: `a timeline of ${timeline.length} events${formatGoal(timeline)}`,
+    statement: `a timeline of ${formatCount(timeline.length, "event")}${formatGoal(timeline)}`,
     details: [
       ...(first === undefined || last === undefined
         ? []
         : [`from ${formatTime(first.timestamp)} to ${formatTime(last.timestamp)}`]),
-      `states, unsigned: goal ${toPrintable(goal_id)} of agent ${agent_id} is ${status}, with ${steps.length} steps, begun ${formatTime(started_at)}${end}`,
+      `states, unsigned: goal ${toPrintable(goal_id)} of agent ${agent_id} is ${status}, with ${formatCount(steps.length, "step")}, begun ${formatTime(started_at)}${end}`,
       ...formatSubcontractors(ledger),
     ],
     // Only the timeline is signed, and it names no agent.
@@ -82,7 +82,7 @@ export function describeSuccession(value: object, named: NamedKeys = []): Claim 
   return {
     statement: `${owner} moved from key ${toPrintable(oldKey)} to key ${toPrintable(last?.new_public_key ?? "")}`,
     details: [
-      `${records.length} hand-overs, the last at ${formatTime(last?.timestamp ?? Number.NaN)}`,
+      `${formatCount(records.length, "change of key", "changes of key")}, the last at ${formatTime(last?.timestamp ?? Number.NaN)}`,
     ],
     signer: "each old and each new key",
     key: findNamedKey(records, named) ?? oldKey,
@@ -131,7 +131,7 @@ export function describePresentation(presentation: VerifiablePresentation): Clai
   const { holder, verifiableCredential, proof } = presentation;
   const audience = proof.domain === undefined ? "no named audience" : toPrintable(proof.domain);
   return {
-    statement: `${toPrintable(holder)} presents ${verifiableCredential.length} credentials to ${audience}`,
+    statement: `${toPrintable(holder)} presents ${formatCount(verifiableCredential.length, "credential")} to ${audience}`,
     details: verifiableCredential.map((credential) => formatPresented(credential, holder)),
     signer: "the holder",
     key: holder,

@@ -28,3 +28,8 @@ export function formatDollars(...amounts: readonly number[]): string {
   const micro = amounts.reduce((sum, amount) => sum + Math.round(amount * 1e6), 0);
   return `${(micro / 1e6).toFixed(6).replace(/0{1,4}$/, "")} USD`;
 }
+
+/** Formats a number of things, of which one has another word than several. */
+export function formatCount(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
+}

@@ -1,13 +1,13 @@
 import { parseCheckpoint, parseLogEntry, parseProofFile } from "@agent/transparency";
 import type { Claim } from "./claim.ts";
-import { formatTime, toPrintable } from "./format.ts";
+import { formatCount, formatTime, toPrintable } from "./format.ts";
 
 /** Describes a checkpoint; its verdict says whether the log signed it. */
 export function describeCheckpoint(text: string): Claim {
   const parsed = parseCheckpoint(text);
   const { origin, size } = parsed.ok ? parsed.head : { origin: "unknown", size: 0 };
   return {
-    statement: `log ${toPrintable(origin)} had ${size} entries`,
+    statement: `log ${toPrintable(origin)} had ${formatCount(size, "entry", "entries")}`,
     details: [],
     signer: `log ${toPrintable(origin)}`,
     key: null,

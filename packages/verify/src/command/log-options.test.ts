@@ -43,7 +43,7 @@ describe("the report of agent-verify names", () => {
     [
       "the place of an artifact that a proof file proves",
       [...proven, "--log", key],
-      `in log ${log.keys.origin} of 1 entries at 0, by the log key that you named`,
+      `in log ${log.keys.origin} of 1 entry at 0, by the log key that you named`,
     ],
     [
       "the witnesses that cosigned it",

@@ -1,5 +1,5 @@
 import type { VerifyOptions } from "../artifacts/options.ts";
-import { toPrintable } from "../claim/format.ts";
+import { formatCount, toPrintable } from "../claim/format.ts";
 import type { Verdict } from "../verdict.ts";
 import { findLogPlace } from "./find-log-place.ts";
 
@@ -27,7 +27,9 @@ export function formatLogLines(
     // The claim of a proof file already states this.
     ...(verdict.kind === "log_proof"
       ? []
-      : [`in log ${toPrintable(origin)} of ${size} entries at ${indexes.join(", ")}, ${key}`]),
+      : [
+          `in log ${toPrintable(origin)} of ${formatCount(size, "entry", "entries")} at ${indexes.join(", ")}, ${key}`,
+        ]),
     ...(named === 0 ? [] : [names === "" ? counted : `${counted}, by ${names}`]),
   ];
 }
