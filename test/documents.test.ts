@@ -4,9 +4,10 @@ import { errors } from "@agent/wire";
 import { describe, expect, it } from "vitest";
 
 const root = new URL("..", import.meta.url).pathname;
-const documents = globSync(["*.md", "docs/*.md", "packages/*/README.md", "apps/*/README.md"], {
-  cwd: root,
-});
+const documents = globSync(
+  ["*.md", "docs/*.md", "packages/*/README.md", "apps/*/README.md", "vectors/README.md"],
+  { cwd: root },
+);
 
 /** Lists the targets of a document's relative links and the paths that it mentions. */
 function listPaths(document: string): string[] {
@@ -51,6 +52,21 @@ describe.each(documents)("%s", (document) => {
     );
     expect(dead.map(([link]) => link)).toEqual([]);
   });
+});
+
+it("the README of the vectors states how many cases each file has", () => {
+  const rows = readFileSync(join(root, "vectors/README.md"), "utf8").matchAll(
+    /^\| (\S+\.(?:jsonl|csv)|federation\.json) \| (\d[\d +]*) \|/gm,
+  );
+  const stated = [...rows].map(([, file = "", count]) => [file, count] as const);
+  expect(stated.length).toBeGreaterThan(12);
+  const counted = stated.map(([file]) => {
+    const text = readFileSync(join(root, "vectors", file), "utf8");
+    if (!file.endsWith(".json")) return [file, String(text.trimEnd().split("\n").length)] as const;
+    const { requests, refused } = JSON.parse(text) as { requests: object[]; refused: object[] };
+    return [file, `${requests.length} + ${refused.length}`] as const;
+  });
+  expect(stated).toEqual(counted);
 });
 
 /** Lists the refusals that a text names with a status: in a sentence, or in a table with a column of statuses. */
