@@ -51,8 +51,10 @@ export interface RecordedOutcome {
  */
 export async function recordTrustOutcome(
   tx: Tx,
-  outcome: TrustOutcome,
+  given: TrustOutcome,
 ): Promise<RecordedOutcome | undefined> {
+  // A task ends before its submission if the clock was set back in between.
+  const outcome = { ...given, latencyMs: Math.max(0, given.latencyMs) };
   const { delegatorId, executorId, status, latencyMs, priced, isPayment, isNeutral, now } = outcome;
   if (delegatorId === executorId) return undefined;
   if (delegatorId === null) {
