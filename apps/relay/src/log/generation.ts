@@ -2,7 +2,7 @@ import { entryOf, parseCheckpoint } from "@agent/transparency";
 import type { Tx } from "../storage/storage.ts";
 import type { LogStateRow } from "../storage/tables/log.ts";
 import { appendLog } from "./entries/append.ts";
-import { clearLog, findLogState, findNewestHead, saveLogState } from "./store.ts";
+import { clearLog, findBeginning, findLogState, findNewestHead, saveLogState } from "./store.ts";
 
 /** Returns the origin of a generation of the log. */
 export function formatOrigin({
@@ -34,7 +34,7 @@ export async function beginGeneration(
     ...state,
     generation: Math.max(Math.floor(now / 1_000), incarnation, state.generation + 1),
     incarnation,
-    began_at: now,
+    began_at: await findBeginning(tx, now),
     keys_entered: 0,
     published: 0,
   };

@@ -7,10 +7,10 @@ import {
   type RelayIdentity,
 } from "../identity/relay-identity.ts";
 import type { Runtime } from "../runtime.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Storage, Tx } from "../storage/storage.ts";
 import type { LogStateRow } from "../storage/tables/log.ts";
 import { beginRestoredGeneration } from "./generation.ts";
-import { findLogState, replaceRootKey, saveLogState } from "./store.ts";
+import { findBeginning, findLogState, replaceRootKey, saveLogState } from "./store.ts";
 
 type OpenLogResult =
   | {
@@ -53,8 +53,8 @@ export async function openLog(dependencies: OpenLogDependencies): Promise<OpenLo
     const before = await findLogState(tx);
     const next =
       before === undefined
-        ? createState({ origin, incarnation, isOn, now })
-        : { ...before, ...switchLog(before, isOn, now) };
+        ? createState({ origin, incarnation, isOn, beganAt: await findBeginning(tx, now) })
+        : { ...before, ...(await switchLog(tx, before, { isOn, now })) };
     await saveLogState(tx, next);
     if (freezer.frozen() === undefined) await beginRestoredGeneration(tx, { incarnation, now });
     return (await findLogState(tx)) ?? next;
@@ -66,12 +66,12 @@ function createState({
   origin,
   incarnation,
   isOn,
-  now,
+  beganAt,
 }: {
   readonly origin: string;
   readonly incarnation: number;
   readonly isOn: boolean;
-  readonly now: number;
+  readonly beganAt: number;
 }): LogStateRow {
   return {
     one: 1,
@@ -80,7 +80,7 @@ function createState({
     generation: incarnation,
     incarnation,
     is_on: isOn ? 1 : 0,
-    began_at: now,
+    began_at: beganAt,
     keys_entered: 0,
     published: 0,
     root_key: null,
@@ -88,13 +88,13 @@ function createState({
 }
 
 /** Keys that were bound while the log was off are entered when it is on again. */
-function switchLog(
+async function switchLog(
+  tx: Tx,
   { is_on }: LogStateRow,
-  isOn: boolean,
-  now: number,
-): Partial<Pick<LogStateRow, "is_on" | "began_at" | "keys_entered">> {
+  { isOn, now }: { readonly isOn: boolean; readonly now: number },
+): Promise<Partial<Pick<LogStateRow, "is_on" | "began_at" | "keys_entered">>> {
   if ((is_on === 1) === isOn) return {};
-  return { is_on: isOn ? 1 : 0, began_at: now, keys_entered: 0 };
+  return { is_on: isOn ? 1 : 0, began_at: await findBeginning(tx, now), keys_entered: 0 };
 }
 
 /** A passphrase that was set later seals the stored seed as well. */

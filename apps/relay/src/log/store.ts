@@ -60,6 +60,19 @@ export async function replaceRootKey(tx: Tx, root_key: string): Promise<void> {
   await tx.run(replaceRootKeyQuery, { root_key });
 }
 
+const newestSettlementTime = compile()(
+  sql<{ newest: number | null }>`select max(settled_at) as newest from settlements`,
+);
+
+/**
+ * Returns the time since which a log that begins now has every settlement. Earlier settlements can have later
+ * times, because the clock may have been set back.
+ */
+export async function findBeginning(read: Reader, now: number): Promise<number> {
+  const { newest = null } = (await read.get(newestSettlementTime, {})) ?? {};
+  return newest === null ? now : Math.max(now, newest + 1);
+}
+
 const clearQueries = (["log_entries", "log_tiles", "log_index", "log_heads"] as const).map(
   (table) => compile()(queryBuilder.deleteFrom(table)),
 );

@@ -67,7 +67,7 @@ export interface LogStateRow {
   incarnation: number;
   /** 0 while AGENT_LOG is off: nothing is appended. */
   is_on: number;
-  /** Everything since this time is in the log. */
+  /** Everything since this time is in the log; later than any settlement of before it began. */
   began_at: number;
   /** 1 when every key that was bound before the log began has its entries. */
   keys_entered: number;
