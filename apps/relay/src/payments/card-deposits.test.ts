@@ -1,4 +1,5 @@
 import type { TestAgent } from "@agent/testkit";
+import { limits } from "@agent/wire";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   cardEnv,
@@ -114,6 +115,65 @@ describe("Payments that the operator credits before their event arrives", () => 
     expect(await deposit("stripe:cs_test_1")).toMatchObject({ body: { idempotent: true } });
     expect(await deposit("stripe:cs_test_2")).toMatchObject({ body: { idempotent: false } });
     expect(await t.getBalance(agent)).toBe(25);
+  });
+});
+
+describe("Card money that the operator credits", () => {
+  const deposit = (reference?: string) =>
+    t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, { amount: 12.5, reference });
+  const withdraw = () =>
+    t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/withdrawals`, {
+      amount: 12.5,
+      destination: "IBAN 1",
+    });
+  const cardHeld = async () =>
+    (await t.as(agent, "GET", `/api/v1/agents/${agent.agentId}/balance`)).body["card_held"];
+
+  test("MN33: a card payment that the operator credited under its reference waits like one credited by its event", async () => {
+    await deposit("stripe:cs_test_1");
+    expect(await cardHeld()).toBe(12.5);
+    const refused = { status: 402, body: { code: "budget.card_hold" } };
+    expect(await withdraw()).toMatchObject(refused);
+    await t.clock.advance(limits.cardHoldMs - 1);
+    expect(await withdraw()).toMatchObject(refused);
+    await t.clock.advance(1);
+    expect(await withdraw()).toMatchObject({ status: 201 });
+  });
+
+  test.each(["invoice 17", "Stripe:cs_test_1", undefined])(
+    "MN33: other money, credited under the reference %j, can be withdrawn at once",
+    async (reference) => {
+      await deposit(reference);
+      expect(await cardHeld()).toBe(0);
+      expect(await withdraw()).toMatchObject({ status: 201 });
+    },
+  );
+
+  test.each([0, 86_400_000])(
+    "MN33: the refund of a payment that was credited by hand %i ms before its event takes its own money",
+    async (ms) => {
+      await checkout({ amount: 12.5 });
+      const id = `cs_test_${processor.sessions.length}`;
+      await deposit(`stripe:${id}`);
+      await deposit("invoice 17");
+      await t.clock.advance(ms);
+      await sendEvent(t, event({ id, payment_intent: "pi_1" }));
+      expect(await cardHeld()).toBe(12.5);
+      await sendEvent(t, createRefundEvent("pi_1", 1_250));
+      expect([await t.getBalance(agent), await cardHeld()]).toEqual([12.5, 0]);
+      expect(await withdraw()).toMatchObject({ status: 201 });
+    },
+  );
+
+  test("MN33: a payment that the operator credited to another account is credited to its own, and reversed there", async () => {
+    const other = await t.createAgent();
+    const body = { amount: 12.5, reference: "stripe:cs_test_1" };
+    await t.asOperator("POST", `/api/v1/agents/${other.agentId}/deposit`, body);
+    await t.clock.advance(1_000);
+    await sendEvent(t, event({ payment_intent: "pi_1" }));
+    expect([await t.getBalance(agent), await cardHeld()]).toEqual([12.5, 12.5]);
+    await sendEvent(t, createRefundEvent("pi_1", 1_250));
+    expect([await t.getBalance(agent), await t.getBalance(other)]).toEqual([0, 12.5]);
   });
 });
 

@@ -7,6 +7,7 @@ import { openDatabaseOf } from "../../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../../test/engine/engine.ts";
 import { openMigrated } from "../../../test/stored/migrated-storage.ts";
 import { loadFreezer } from "../../admin/freeze.ts";
+import { readConfig } from "../../config/read-config.ts";
 import { loadRelayIdentity, type RelayIdentity } from "../../identity/relay-identity.ts";
 import { migrations } from "../../storage/migrations/index.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -18,6 +19,12 @@ const agentId = "018f5d3a-0000-7000-8000-000000000001";
 const accountOfAgent = accountOf.agent(agentId);
 
 describe.runIf(onlyOn("postgres"))("deposits beside another program", () => {
+  const read = readConfig({
+    AGENT_API_TOKEN: "unused",
+    X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
+  });
+  if (!read.ok) throw new Error("the configuration is invalid");
+  const { config } = read;
   const runtime = { ...createManualClock(), randomBytes: createSeededRandom(1).randomBytes };
   let storage: Storage;
   let identity: RelayIdentity;
@@ -51,7 +58,7 @@ describe.runIf(onlyOn("postgres"))("deposits beside another program", () => {
   });
 
   const pay = (amount: number) =>
-    deposit({ storage, runtime, identity }, agentId, { amount, currency: "USD" });
+    deposit({ storage, runtime, identity, config }, agentId, { amount, currency: "USD" });
   const balanceOf = async (account: string) => (await findAccount(storage.read, account))?.balance;
 
   /** Resolves when the relay waits for a lock of the other program. */
@@ -125,7 +132,7 @@ describe.runIf(onlyOn("postgres"))("deposits beside another program", () => {
     await other.query("BEGIN");
     await other.query("INSERT INTO deposit_references VALUES ($1, 'once')", [agentId]);
     const body = { amount: 2, currency: "USD" as const, reference: "once" };
-    const paying = deposit({ storage, runtime, identity }, agentId, body);
+    const paying = deposit({ storage, runtime, identity, config }, agentId, body);
     await untilItWaits();
     await other.query("COMMIT");
     expect(await paying).toMatchObject({ status: 200, body: { idempotent: true, balance: 0 } });

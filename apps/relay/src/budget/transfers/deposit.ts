@@ -2,6 +2,7 @@ import { accountOf, toDollars, toMicro } from "@agent/budget";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
 import { listKnownAgents } from "../../agents/store.ts";
 import type { Answer, BodyOf, Operations } from "@agent/wire";
+import { holdDepositedCardMoney } from "../../payments/cards/hold-deposited-card-money.ts";
 import type { Services } from "../../services.ts";
 import { creditAccount } from "../credit-account.ts";
 import { findAccount, reserveReference } from "../store.ts";
@@ -9,13 +10,16 @@ import { checkAccountId } from "./check-account-id.ts";
 
 type Deposit = Operations["deposit"];
 
+type DepositServices = Pick<Services, "storage" | "runtime" | "identity" | "config">;
+
 /** Credits an account from outside; a repeated reference returns the balance and credits nothing. */
 export async function deposit(
-  { storage, runtime, identity }: Pick<Services, "storage" | "runtime" | "identity">,
+  services: DepositServices,
   agentId: string,
   body: BodyOf<Deposit>,
   saveResponse?: SaveResponse,
 ): Promise<Answer<Deposit>> {
+  const { storage, runtime, identity } = services;
   const refused = checkAccountId(agentId, identity.relayId);
   if (refused !== undefined) return refused;
   return storage.transaction(async (tx) => {
@@ -44,6 +48,7 @@ export async function deposit(
       amount: toMicro(body.amount),
       reference: reference ?? null,
       description: body.description ?? null,
+      releaseAt: await holdDepositedCardMoney(tx, services, agentId, reference),
     });
     if (!posted.ok) return posted;
     return finish(posted.transactionId);

@@ -1,5 +1,6 @@
 import { asMicro, computeReversedAmount, toDollars } from "@agent/budget";
 import type { Refusal } from "@agent/wire";
+import { buildCardReference } from "../../budget/card-reference.ts";
 import { creditAccount } from "../../budget/credit-account.ts";
 import { reverseDeposit } from "../../budget/transfers/reverse-deposit.ts";
 import type { Runtime } from "../../runtime.ts";
@@ -48,7 +49,7 @@ export async function applyReversal(
     owed,
     before: reversal.booked,
   });
-  const reference = `stripe:${sessionId}`;
+  const reference = buildCardReference(sessionId);
   const releaseAt = release_at ?? credited_at + cardHoldMs;
   if (change > 0) {
     const description = "card payment taken back";

@@ -26,12 +26,40 @@ export async function insertCheckout(
   await tx.run(insertCheckoutQuery, checkout);
 }
 
-interface CheckoutPayment {
+interface CheckoutDeposit {
   readonly session_id: string;
   readonly agent_id: string;
-  readonly paid: Micro;
   readonly now: number;
   readonly release_at: number;
+}
+
+const recordDepositQuery = compile<CheckoutDeposit>()(
+  queryBuilder
+    .insertInto("card_checkouts")
+    .values({
+      ...params("session_id", "agent_id", "release_at"),
+      asked: null,
+      paid: null,
+      created_at: param("now"),
+      credited_at: null,
+      payment_id: null,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column("session_id")
+        .doUpdateSet(params("release_at"))
+        .whereRef("card_checkouts.agent_id", "=", "excluded.agent_id")
+        .where("card_checkouts.credited_at", "is", null),
+    ),
+);
+
+/** Stores the release time of a payment that the operator credited before its event arrived. */
+export async function recordCheckoutDeposit(tx: Tx, deposit: CheckoutDeposit): Promise<void> {
+  await tx.run(recordDepositQuery, deposit);
+}
+
+interface CheckoutPayment extends CheckoutDeposit {
+  readonly paid: Micro;
 }
 
 const recordPaymentQuery = compile<CheckoutPayment>()(
@@ -47,7 +75,14 @@ const recordPaymentQuery = compile<CheckoutPayment>()(
     .onConflict((conflict) =>
       conflict
         .column("session_id")
-        .doUpdateSet({ ...params("paid", "release_at"), credited_at: param("now") })
+        .doUpdateSet({
+          ...params("agent_id", "paid"),
+          // Of a payment that the operator credited to this account, the money has a release time already.
+          release_at: sql<number>`case when card_checkouts.agent_id = excluded.agent_id
+            then coalesce(card_checkouts.release_at, excluded.release_at)
+            else excluded.release_at end`,
+          credited_at: param("now"),
+        })
         .where("card_checkouts.credited_at", "is", null),
     ),
 );

@@ -1,5 +1,6 @@
 import { fromMicro } from "@agent/budget";
 import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import { buildCardReference } from "../../budget/card-reference.ts";
 import { creditAccount } from "../../budget/credit-account.ts";
 import { reserveReference } from "../../budget/store.ts";
 import type { Services } from "../../services.ts";
@@ -115,7 +116,7 @@ async function applyPayment(
   const releaseAt = now + cardHoldMs;
   const payment = { session_id: sessionId, agent_id: agentId, paid, now, release_at: releaseAt };
   const isFirst = await recordCheckoutPayment(tx, payment);
-  const reference = `stripe:${sessionId}`;
+  const reference = buildCardReference(sessionId);
   // The operator may have credited the payment while the processor could not deliver its event.
   const isNew = isFirst && (await reserveReference(tx, { agent_id: agentId, reference }));
   if (isNew) {
