@@ -8,6 +8,7 @@ import type { Router } from "./router.ts";
 import {
   listUnsentTasks,
   reassignAllOf,
+  reassignBlocked,
   sendEach,
   rerouteEach,
   retryPending,
@@ -55,6 +56,8 @@ export function createRouter(parts: RouteDependencies): Router {
     retryPendingFor,
     reassignAllOf: (agentId) =>
       begin(() => reassignAllOf(services, agentId), { agent_id: agentId }),
+    reassignBlocked: (submitted_by, executor) =>
+      begin(() => reassignBlocked(services, { submitted_by, executor }), { agent_id: executor }),
     async retryAllPending() {
       for (const { executor } of await listExecutorsWithPendingTasks(storage.read, runtime.now())) {
         retryPendingFor(executor);

@@ -12,21 +12,22 @@ import type { RouteServices } from "./route-services.ts";
 
 /**
  * Assigns a pending task to the next executor that can be reached, and returns the changed task. Undefined
- * once all have been tried: the task then waits for the first executor that is not revoked, if it has room
- * for the task. A task whose executors are all revoked is cancelled.
+ * once all have been tried: the task then waits for the first executor that may have it, if that has room for
+ * the task. A task that no executor may have is cancelled.
  */
 export async function moveToNextExecutor(
   services: RouteServices,
   task: TaskRow,
 ): Promise<TaskRow | undefined> {
   const { storage } = services;
-  const attempts = parseAttempts(task);
+  const all = parseAttempts(task);
+  const attempts = (await isSubmitterRevoked(services, task)) ? [] : all;
   const reachable = await findNextReachable(services, task, attempts);
-  const attempt = reachable ?? (await findFirstInForce(services, attempts));
+  const attempt = reachable ?? (await findFirstAdmitted(services, task, attempts));
   const next = attempts[attempt];
   if (next === undefined) {
     // Rows of early versions name no executors.
-    if (attempts.length > 0) await cancelWithoutExecutor(services, task.task_id);
+    if (all.length > 0) await cancelWithoutExecutor(services, task.task_id);
     return undefined;
   }
   if (attempt === task.attempt) return undefined;
@@ -47,12 +48,25 @@ export async function moveToNextExecutor(
   return reachable === undefined ? undefined : findPending(services, task.task_id);
 }
 
-/** Returns the first executor that is not revoked, reachable or not; -1 without one. */
-async function findFirstInForce(
-  { storage }: RouteServices,
+/** Returns whether the agent that submitted a task was revoked: it cannot read a result any more. */
+export async function isSubmitterRevoked(
+  { storage }: Pick<RouteServices, "storage">,
+  { submitted_by }: TaskRow,
+): Promise<boolean> {
+  return submitted_by !== null && (await isRevokedAgent(storage.read, submitted_by));
+}
+
+/**
+ * Returns the first executor, reachable or not, that is neither revoked nor blocked by the submitter; -1 without
+ * one.
+ */
+async function findFirstAdmitted(
+  { storage, trustGraph }: RouteServices,
+  { submitted_by }: TaskRow,
   attempts: readonly Attempt[],
 ): Promise<number> {
   for (const [at, { agent_id, via }] of attempts.entries()) {
+    if (trustGraph.isBlocked(submitted_by, agent_id)) continue;
     // Only an agent's own relay knows about it.
     if (via !== undefined || !(await isRevokedAgent(storage.read, agent_id))) return at;
   }

@@ -3,7 +3,7 @@ import { withStoredTrace } from "../observability/trace.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { executorOf, isForwarded, parseAttempts } from "../tasks/task.ts";
 import { callEndpoint } from "./endpoints/call-endpoint.ts";
-import { moveToNextExecutor } from "./move-to-next-executor.ts";
+import { isSubmitterRevoked, moveToNextExecutor } from "./move-to-next-executor.ts";
 import { sendElsewhere, sendToDevices } from "./send-task.ts";
 import { findPending, isBlocked } from "./pending-task.ts";
 import type { RouteServices } from "./route-services.ts";
@@ -17,10 +17,19 @@ export function routeTask(services: RouteServices, task: TaskRow): Promise<void>
   return tryExecutors(services, task, async () => task);
 }
 
-/** Routes a task that may have been waiting for long. */
+/** Routes a task that may have been waiting for long; cancels it if its submitter was revoked meanwhile. */
 export async function routePending(services: RouteServices, taskId: string): Promise<void> {
   const task = await findPending(services, taskId);
-  if (task !== undefined) await withStoredTrace(task.trace, () => routeTask(services, task));
+  if (task === undefined) return;
+  const begin = async () =>
+    (await isSubmitterRevoked(services, task)) ? moveToNextExecutor(services, task) : task;
+  await withStoredTrace(task.trace, () => tryExecutors(services, task, begin));
+}
+
+/** Tries the next executor at once, because the present one may no longer have the task. */
+export async function reassignPending(services: RouteServices, taskId: string): Promise<void> {
+  const task = await findPending(services, taskId);
+  if (task !== undefined) await reassign(services, task);
 }
 
 /** Tries the next executor at once, because one refused the task. */
@@ -32,7 +41,11 @@ export async function reassignToNext(
   const task = await findPending(services, taskId);
   // A local agent with the same id must not reassign a task of a remote agent.
   if (task === undefined || isForwarded(task) || executorOf(task) !== executorId) return;
-  await withStoredTrace(task.trace, () =>
+  await reassign(services, task);
+}
+
+function reassign(services: RouteServices, task: TaskRow): Promise<void> {
+  return withStoredTrace(task.trace, () =>
     tryExecutors(services, task, () => moveToNextExecutor(services, task)),
   );
 }

@@ -15,8 +15,13 @@ export interface Router {
   readonly cancelCall: (taskId: string) => void;
   /** Routes tasks that wait for an agent and were not sent to any device that could do them. */
   readonly retryPendingFor: (agentId: string) => void;
-  /** Gives the tasks that wait for an agent that was just revoked to their next executors, or cancels them. */
+  /**
+   * Gives the tasks that wait for an agent that was just revoked to their next executors, or cancels them; those
+   * that it submitted are cancelled.
+   */
   readonly reassignAllOf: (agentId: string) => void;
+  /** Gives a submitter's tasks that wait for an agent that it just blocked to their next executors, or cancels them. */
+  readonly reassignBlocked: (submitterId: string, executorId: string) => void;
   /** Routes the waiting tasks of all agents; a later start resumes an interrupted run. */
   readonly retryAllPending: () => Promise<void>;
   /** Routes tasks again whose process may have ended before it routed them. */

@@ -1,9 +1,14 @@
-import { listPendingTaskIds } from "../tasks/assignment/assignment-store.ts";
+import {
+  listPendingOfPair,
+  listPendingOfSubmitter,
+  listPendingTaskIds,
+  type PendingPage,
+} from "../tasks/assignment/assignment-store.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { parseRequiredCapabilities } from "../tasks/task.ts";
 import { sendHere, sendToNewcomers } from "./send-task.ts";
 import type { RouteServices } from "./route-services.ts";
-import { reassignToNext, routePending } from "./route-task.ts";
+import { reassignPending, reassignToNext, routePending } from "./route-task.ts";
 import { isAnyTaskDue, listRecentTasksOf, claimWaitingTasks } from "./waiting-store.ts";
 
 const MAX_PENDING_PER_RETRY = 1_000;
@@ -30,16 +35,47 @@ export async function retryPending(services: RouteServices, executor: string): P
 }
 
 /**
- * Reassigns the tasks that wait for a revoked agent to their next executors, or cancels them. Each has its
- * own transaction, because an agent can have thousands.
+ * Reassigns the tasks that wait for a revoked agent to their next executors, or cancels them, and cancels those
+ * that wait for others and that it submitted.
  */
-export async function reassignAllOf(services: RouteServices, executor: string): Promise<void> {
-  const { storage, runtime, closing } = services;
+export async function reassignAllOf(services: RouteServices, agentId: string): Promise<void> {
+  const { read } = services.storage;
+  await reassignEach(services, {
+    list: (page) => listPendingTaskIds(read, { ...page, executor: agentId }),
+    reassign: (taskId) => reassignToNext(services, taskId, agentId),
+  });
+  await reassignEach(services, {
+    list: (page) => listPendingOfSubmitter(read, { ...page, submitted_by: agentId }),
+    reassign: (taskId) => reassignPending(services, taskId),
+  });
+}
+
+/** Reassigns the tasks of a submitter that wait for an agent that it has blocked, or cancels them. */
+export async function reassignBlocked(
+  services: RouteServices,
+  pair: { readonly submitted_by: string; readonly executor: string },
+): Promise<void> {
+  await reassignEach(services, {
+    list: (page) => listPendingOfPair(services.storage.read, { ...page, ...pair }),
+    reassign: (taskId) => reassignPending(services, taskId),
+  });
+}
+
+/** Each task has its own transaction, because an agent can have thousands. */
+async function reassignEach(
+  { runtime, closing }: RouteServices,
+  {
+    list,
+    reassign,
+  }: {
+    readonly list: (page: PendingPage) => Promise<TaskId[]>;
+    readonly reassign: (taskId: string) => Promise<void>;
+  },
+): Promise<void> {
   let after: string | undefined = "";
   while (after !== undefined && !closing.aborted) {
-    const query = { executor, now: runtime.now(), limit: MAX_REASSIGNED_PER_PAGE, after };
-    const waiting = await listPendingTaskIds(storage.read, query);
-    await runForEach(waiting, (taskId) => reassignToNext(services, taskId, executor));
+    const waiting = await list({ now: runtime.now(), limit: MAX_REASSIGNED_PER_PAGE, after });
+    await runForEach(waiting, reassign);
     after = waiting.at(-1)?.task_id;
   }
 }

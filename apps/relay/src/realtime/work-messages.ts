@@ -36,7 +36,7 @@ export function handleWorkMessage(
 
 /** Gives a task to the first device that claims it; another claim of the same device renews it. */
 async function handleClaim(
-  services: Pick<Services, "storage" | "runtime" | "waiters" | "trustGraph">,
+  services: Pick<Services, "storage" | "runtime" | "waiters">,
   device: Connection,
   { task_id }: Message<"claim">,
 ): Promise<void> {

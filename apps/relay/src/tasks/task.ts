@@ -1,15 +1,42 @@
 import type { RoutingChoice } from "@agent/wire";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Attempt } from "../routing/attempt.ts";
+import type { TrustGraph } from "../routing/trust-graph.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 
-/** Returns whether the caller is a task's submitter, target or assigned executor. */
-export function isParticipant(
-  caller: Caller,
-  task: Pick<TaskRow, "submitted_by" | "agent_id" | "assigned_to" | "via_peer">,
-): boolean {
+type TaskParties = Pick<
+  TaskRow,
+  "submitted_by" | "agent_id" | "assigned_to" | "via_peer" | "status"
+>;
+
+type Blocks = Pick<TrustGraph, "isBlocked">;
+
+/**
+ * Returns whether the caller is a task's submitter, target or assigned executor. An agent that the submitter has
+ * blocked is none unless it has begun the task.
+ */
+export function isParticipant(caller: Caller, task: TaskParties, blocks: Blocks): boolean {
   const executors = isForwarded(task) ? [] : [task.agent_id, task.assigned_to];
-  return mayActFor(caller, [task.submitted_by, ...executors]);
+  const admitted = executors.filter((id) => id !== null && !isShutOut(task, id, blocks));
+  return mayActFor(caller, [task.submitted_by, ...admitted]);
+}
+
+/** Returns whether an agent may neither read a task nor be paid for it, because the submitter has blocked it. */
+export function isShutOut(task: TaskParties, agentId: string, blocks: Blocks): boolean {
+  return blocks.isBlocked(task.submitted_by, agentId) && !hasBegun(task, agentId);
+}
+
+/**
+ * Returns whether a task shows that an agent has begun it: a device or a call of its endpoint has the claim, or
+ * its receipt has ended the task. A task that was only sent to a device or listed by a poll shows nothing,
+ * because an agent receives both without agreeing to do the work.
+ */
+export function hasBegun(
+  task: Pick<TaskRow, "agent_id" | "assigned_to" | "status">,
+  agentId: string,
+): boolean {
+  const isUnclaimed = task.status === "pending" || task.status === "cancelled";
+  return !isUnclaimed && executorOf(task) === agentId;
 }
 
 /**

@@ -89,6 +89,7 @@ describe("blocks", () => {
 
   test("a block is not lifted by an earlier task that is paid later", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
+    await t.as(worker, "POST", `${task.path}/claim`);
     await block();
     const receipt = createReceipt(worker, task);
     expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
@@ -185,6 +186,7 @@ describe("CR10 blocked agents", () => {
     const old = await submitAcceptedTask(t, boss, worker);
     expect((await device.next("task_assigned")).task.task_id).toBe(old.task_id);
     await block();
+    expect(await device.next("task_cancelled")).toMatchObject({ task_id: old.task_id });
     const refused = { status: 403, body: { code: "task.target_blocked" } };
     expect(await submitTask(t, boss, worker)).toMatchObject(refused);
     expect(await submitTask(t, boss, worker, summarise)).toMatchObject(refused);
@@ -201,9 +203,10 @@ describe("CR10 blocked agents", () => {
     const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
     await block();
+    await device.next("task_cancelled");
     device.send({ type: "claim", task_id: task.task_id });
     expect(await device.next("error")).toMatchObject({ code: "task.not_pending" });
-    expect(await getTaskAt(t, task.path)).toMatchObject({ status: "pending" });
+    expect(await getTaskAt(t, task.path)).toMatchObject({ status: "cancelled" });
   });
 
   test("a blocked agent completes the task that it had claimed, and its submitter still sees all its own tasks", async () => {

@@ -15,14 +15,15 @@ interface LevelChange {
   readonly level: TrustLevel;
 }
 
-/** Blocks an agent for a delegator; any other level is earned by tasks (docs/decisions.md, 6). */
+/** Blocks an agent for a delegator, whose tasks that it has not begun go to others; any other level is earned by tasks (docs/decisions.md, 6). */
 export async function updateTrustLevel(
   {
     storage,
     runtime,
     trustGraph,
+    router,
     log,
-  }: Pick<Services, "storage" | "runtime" | "trustGraph" | "log">,
+  }: Pick<Services, "storage" | "runtime" | "trustGraph" | "router" | "log">,
   { agentId, remoteId, level }: LevelChange,
 ): Promise<Answer<Operations["setTrustLevel"]>> {
   // The remote agent may belong to another relay, or register here later.
@@ -44,6 +45,7 @@ export async function updateTrustLevel(
   });
   if (!set.ok) return set;
   trustGraph.update(set.row);
+  router.reassignBlocked(agentId, remoteId);
   log.info("trust.blocked", { agent_id: agentId, remote_agent_id: remoteId });
   return { status: 200, body: toTrustRecord(set.row) };
 }

@@ -199,7 +199,41 @@ describe.runIf(onlyOn("postgres")).each([
     expect(blocked).toMatchObject({ status: 200 });
     device.socket.send({ type: "claim", task_id: task.task_id });
     await device.heard("error");
-    expect(device.received.at(-1)).toMatchObject({ code: "task.not_pending" });
+    const errors = device.received.filter(({ type }) => type === "error");
+    expect(errors).toMatchObject([{ code: "task.not_pending" }]);
+    await device.heard("task_cancelled");
+  });
+
+  test("D24: a block that another process has just stored is respected by a claim and by a receipt", async () => {
+    const { boss, worker } = await createParties();
+    const tasks = [
+      await submit(boss, worker, member(1)),
+      await submit(boss, worker, member(1)),
+    ] as const;
+    const path = ({ task_id }: (typeof tasks)[number], act: string) =>
+      `/agent/${worker.agentId}/task/${task_id}/${act}`;
+    const deliver = (task: (typeof tasks)[number]) =>
+      cluster.as(worker, member(1), "POST", path(task, "result"), {
+        body: createReceipt(worker, task),
+      });
+    const claim = (task: (typeof tasks)[number]) =>
+      cluster.as(worker, member(1), "POST", path(task, "claim"));
+    expect(await claim(tasks[0])).toMatchObject({ status: 200 });
+    // Written past the processes, so that none has heard of it.
+    const pair = `'${boss.agentId}', '${worker.agentId}'`;
+    await runStatement(
+      cluster.databaseUrl,
+      `INSERT INTO trust_records VALUES (${pair}, 0, 1, 1, 0, 0, 0, 0, NULL, 0)`,
+    );
+    expect(await deliver(tasks[1])).toMatchObject({
+      status: 403,
+      body: { code: "task.not_participant" },
+    });
+    expect(await claim(tasks[1])).toMatchObject({
+      status: 409,
+      body: { code: "task.not_pending" },
+    });
+    expect(await deliver(tasks[0])).toMatchObject({ status: 200 });
   });
 
   test("a revoked agent's socket at another process is closed", async () => {

@@ -60,6 +60,7 @@ async function readWhileClosing(given: Case, closedBefore: number): Promise<stri
     identity: loaded.identity,
     freezer: { taskTime: t.clock.now },
     relayLog: { isOn: false },
+    trustGraph: { isBlocked: () => false },
   } as unknown as Parameters<typeof getEvidence>[0];
   const { task, worker } = given;
   const query = { agentId: worker.agentId, taskId: task.task_id, caller: operatorCaller };

@@ -16,7 +16,7 @@ export interface InspectionPath {
   readonly caller: Caller;
 }
 
-export type ReadServices = Pick<Services, "storage" | "identity" | "freezer">;
+export type ReadServices = Pick<Services, "storage" | "identity" | "freezer" | "trustGraph">;
 
 /**
  * Finds an inspection for its task's participants, the operator, and the arbiter in charge. To a named
@@ -34,7 +34,7 @@ export async function findReadableInspection(
   const task = await findAddressedTask(storage.read, { agentId, taskId }, now);
   if (task === undefined) return refuse("task.not_found");
   const row = await findInspection(storage.read, taskId);
-  if (!isParticipant(caller, task)) {
+  if (!isParticipant(caller, task, services.trustGraph)) {
     if (row !== undefined && isArbiterInCharge(caller, row, identity, now))
       return { ok: true, row };
     const named = [parseTaskTerms(task)?.arbiter_id ?? null];
@@ -48,7 +48,7 @@ export async function findReadableInspection(
  * an arbiter in charge sees what it must decide about, and nothing else.
  */
 export async function mayReadAsArbiter(
-  { storage, identity, freezer }: ReadServices,
+  { storage, identity, freezer }: Omit<ReadServices, "trustGraph">,
   task: Pick<StoredTaskRow, "task_id" | "acceptance">,
   caller: Caller,
 ): Promise<boolean> {

@@ -1,4 +1,5 @@
-import { asMicro } from "@agent/budget";
+import { asMicro, ZERO } from "@agent/budget";
+import { createTrustRecord, setTrustLevel } from "@agent/routing-semiring";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTaskRow } from "../../../test/stored/task-row.ts";
 import { migrations } from "../../storage/migrations/index.ts";
@@ -24,6 +25,8 @@ import {
 } from "./claim-store.ts";
 import { calculateClaimEnd } from "./claim-rules.ts";
 import { findTask, insertTask } from "../store.ts";
+import { toTrustRow } from "../../trust/levels.ts";
+import { saveTrustRecord } from "../../trust/store.ts";
 
 let storage: Storage;
 beforeEach(async () => {
@@ -51,6 +54,12 @@ const put = (change?: Partial<StoredTaskRow>) =>
     await insertTask(tx, row(change));
     await tx.run(claimTimes, row(change));
   });
+
+function blockedRecord(agentId: string) {
+  const blocked = setTrustLevel(createTrustRecord(agentId, "target", 1), "blocked");
+  if (!blocked.ok) throw new Error(blocked.code);
+  return blocked.record;
+}
 
 type Change = (tx: Tx) => Promise<unknown>;
 
@@ -190,6 +199,21 @@ describe("the tasks that wait for an executor", () => {
     expect(await listExpiredClaims(storage.read, 99, 10)).toEqual([]);
     expect(await listExpiredClaims(storage.read, 100, 10)).toMatchObject([{ task_id: "4" }]);
   });
+});
+
+test("D24: a pending task cannot be claimed for an executor that its submitter has blocked", async () => {
+  await put({ submitted_by: "payer" });
+  const block = (agent_id: string) =>
+    storage.transaction((tx) =>
+      saveTrustRecord(tx, toTrustRow(blockedRecord(agent_id), { paid_tasks: 0, fees_kept: ZERO })),
+    );
+  await block("another");
+  await storage.transaction(claim());
+  expect((await findTask(storage.read, "t"))?.status).toBe("claimed");
+  await storage.transaction(release("device"));
+  await block("payer");
+  expect(await storage.transaction(claim())).toBe(false);
+  expect((await findTask(storage.read, "t"))?.status).toBe("pending");
 });
 
 describe("B2: the lease that is stored", () => {

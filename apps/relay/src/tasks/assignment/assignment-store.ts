@@ -34,9 +34,8 @@ export async function reassignTask(tx: Tx, change: Reassignment): Promise<boolea
   return true;
 }
 
-const pendingQuery = queryBuilder
+const pendingPage = queryBuilder
   .selectFrom("tasks")
-  .where(taskExecutor, "=", param("executor"))
   .where(taskIsOpen)
   .where("status", "=", "pending")
   .where("expires_at", ">", param("now"))
@@ -44,12 +43,17 @@ const pendingQuery = queryBuilder
   .orderBy("task_id")
   .limit(param("limit"));
 
-export interface PendingQuery {
-  readonly executor: string;
+const pendingQuery = pendingPage.where(taskExecutor, "=", param("executor"));
+
+export interface PendingPage {
   readonly now: number;
   readonly limit: number;
   /** A task id; empty for the first page. */
   readonly after: string;
+}
+
+export interface PendingQuery extends PendingPage {
+  readonly executor: string;
 }
 
 const selectPending = compile<PendingQuery>()(pendingQuery.select(TASK_COLUMNS));
@@ -66,6 +70,32 @@ const selectPendingIds = compile<PendingQuery>()(
 /** Lists the same tasks without their prompts, which are large. */
 export function listPendingTaskIds(read: Reader, query: PendingQuery) {
   return read.all(selectPendingIds, query);
+}
+
+const bySubmitter = param("submitted_by");
+
+const selectPendingOfPair = compile<PendingQuery & { submitted_by: string }>()(
+  pendingQuery.where("submitted_by", "=", bySubmitter).select("task_id"),
+);
+
+/** Lists a submitter's tasks that wait for one executor. */
+export function listPendingOfPair(
+  read: Reader,
+  query: PendingQuery & { readonly submitted_by: string },
+) {
+  return read.all(selectPendingOfPair, query);
+}
+
+const selectPendingOfSubmitter = compile<PendingPage & { submitted_by: string }>()(
+  pendingPage.where("submitted_by", "=", bySubmitter).select("task_id"),
+);
+
+/** Lists a submitter's tasks that wait for any executor. */
+export function listPendingOfSubmitter(
+  read: Reader,
+  query: PendingPage & { readonly submitted_by: string },
+) {
+  return read.all(selectPendingOfSubmitter, query);
 }
 
 const selectWaitingExecutors = compile<{ now: number }>()(

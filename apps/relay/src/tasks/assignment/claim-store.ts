@@ -4,6 +4,7 @@ import { lowerWhole, smallerOf } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import { TASK_COLUMNS, type StoredTaskRow, type TaskRow } from "../../storage/tables/tasks.ts";
 import { recordTaskEvent } from "../events/record-task-event.ts";
+import { BLOCKED } from "../../trust/levels.ts";
 import { firstClaimedAt, insertTaskEvent, nextEventCount } from "../events/event-store.ts";
 import { rerouteAfter, taskExecutor } from "../store.ts";
 
@@ -14,6 +15,11 @@ export interface ClaimRequest {
   readonly lease_until: number;
   readonly now: number;
 }
+
+/** The stored block decides, because another process may have stored it. */
+const isNotBlocked = sql<boolean>`not exists (
+  select 1 from trust_records as block where block.agent_id = submitted_by
+    and block.remote_agent_id = ${param("executor")} and block.trust_level = ${sql.lit(BLOCKED)})`;
 
 const claimUpdate = compile<ClaimRequest>()(
   queryBuilder
@@ -30,10 +36,14 @@ const claimUpdate = compile<ClaimRequest>()(
     .where("status", "=", "pending")
     .where("expires_at", ">", param("now"))
     .where(taskExecutor, "=", param("executor"))
+    .where(isNotBlocked)
     .returning(["task_id", "event_count", "agent_id", "assigned_to", "submitted_by"]),
 );
 
-/** Gives a pending task to one device of its executor; the first claim wins. */
+/**
+ * Gives a pending task to one device, the endpoint or the relay of its executor, unless its submitter has blocked
+ * the executor; the first claim wins.
+ */
 export async function claimPending(tx: Tx, request: ClaimRequest): Promise<boolean> {
   const claimed = await tx.get(claimUpdate, request);
   if (claimed === undefined) return false;

@@ -3,7 +3,6 @@ import type { Services } from "../../services.ts";
 import { claimPending, renewLeaseByProgress, type Lease } from "./claim-store.ts";
 import { calculateClaimEnd } from "./claim-rules.ts";
 import { findTask } from "../store.ts";
-import { isBlockStored } from "../../trust/is-block-stored.ts";
 import { isForwarded } from "../task.ts";
 
 /** The device of an executor that claims a task; only it renews and releases its claims. */
@@ -20,12 +19,7 @@ type ClaimResult = ({ readonly ok: true } & Lease) | Refusal<"task.not_pending">
  * Refused: `task.not_pending`.
  */
 export async function claimTask(
-  {
-    storage,
-    runtime,
-    waiters,
-    trustGraph,
-  }: Pick<Services, "storage" | "runtime" | "waiters" | "trustGraph">,
+  { storage, runtime, waiters }: Pick<Services, "storage" | "runtime" | "waiters">,
   { executor, claimed_by }: Claimant,
   task_id: string,
 ): Promise<ClaimResult> {
@@ -37,10 +31,6 @@ export async function claimTask(
     if (task === undefined || isForwarded(task)) return undefined;
     if (task.claimed_by === claimed_by)
       return renewLeaseByProgress(tx, { task_id, claimed_by, now });
-    if (trustGraph.isBlocked(task.submitted_by, executor)) return undefined;
-    // Another process may have stored a block that this one does not know yet.
-    if (storage.isShared && (await isBlockStored(tx, task.submitted_by, executor)))
-      return undefined;
     const { wall_clock_ms } = task;
     const times = { claimed_at: now, last_sign_at: now, wall_clock_ms, cancel_requested_at: null };
     const lease_until = calculateClaimEnd(times);

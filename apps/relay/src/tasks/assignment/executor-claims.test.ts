@@ -170,7 +170,7 @@ describe("B3: a worker that polls", () => {
     const path = `/api/v1/agents/${boss.agentId}/trust/${worker.agentId}`;
     await t.as(boss, "PUT", path, { trust_level: "blocked" });
     expect(await claim()).toMatchObject({ status: 409, body: { code: "task.not_pending" } });
-    expect(await statusOf()).toBe("pending");
+    await expect.poll(statusOf).toBe("cancelled");
     expect((await t.as(worker, "POST", `${before.path}/claim`)).status).toBe(200);
   });
 

@@ -19,7 +19,7 @@ interface ClaimCall {
 
 /** Claims a task for the caller's device, or renews that device's claim. */
 export async function claimAsExecutor(
-  services: Pick<Services, "storage" | "runtime" | "waiters" | "trustGraph">,
+  services: Pick<Services, "storage" | "runtime" | "waiters">,
   call: ClaimCall,
 ): Promise<Answer<Operations["claimTask"]>> {
   const found = await findForExecutor(services, call);

@@ -19,7 +19,7 @@ import { findReceipt } from "../receipts/receipt-store.ts";
 import { listExpiredNoShows } from "../assignment/no-show-store.ts";
 import { findAddressedTask } from "../find-addressed-task.ts";
 import { listTasksForAgent, listTasksBySubmitter, type TaskQuery } from "./list-store.ts";
-import { isForwarded, isExpired, isOpen, isParticipant } from "../task.ts";
+import { isForwarded, isExpired, isOpen, isParticipant, isShutOut } from "../task.ts";
 import { toTask } from "../task-view.ts";
 
 interface GetTaskRequest {
@@ -36,10 +36,10 @@ interface GetTaskRequest {
  * Returns a task with its receipt; while the task is open, waits up to `waitSeconds` for a change.
  */
 export async function getTask(
-  services: Pick<Services, "storage" | "freezer" | "waiters" | "identity">,
+  services: Pick<Services, "storage" | "freezer" | "waiters" | "identity" | "trustGraph">,
   { agentId, taskId, waitSeconds, after, caller, signal }: GetTaskRequest,
 ): Promise<Answer<Operations["getTask"]>> {
-  const { storage, waiters } = services;
+  const { storage, waiters, trustGraph } = services;
   const now = services.freezer.taskTime;
   const find = () => findAddressedTask(storage.read, { agentId, taskId }, now());
   // Watching begins before the read, so that a change between the two is not missed.
@@ -47,7 +47,7 @@ export async function getTask(
   let task = await find();
   const isNew = task !== undefined && after !== undefined && newestEventId(task) > after;
   const mayWait =
-    task !== undefined && !isNew && isParticipant(caller, task) && isOpen(task, now());
+    task !== undefined && !isNew && isParticipant(caller, task, trustGraph) && isOpen(task, now());
   if (watch !== undefined) {
     if (mayWait && task !== undefined) watch.saw(newestEventId(task));
     else watch.stop();
@@ -55,7 +55,10 @@ export async function getTask(
     if (mayWait) task = await find();
   }
   if (task === undefined) return refuse("task.not_found");
-  if (!isParticipant(caller, task) && !(await mayReadAsArbiter(services, task, caller))) {
+  if (
+    !isParticipant(caller, task, trustGraph) &&
+    !(await mayReadAsArbiter(services, task, caller))
+  ) {
     return refuse("task.not_participant");
   }
   const archived = task.receipt_hash === null ? undefined : await findReceipt(storage.read, taskId);
@@ -97,15 +100,14 @@ interface TaskListEntry {
   readonly shown: ListedTask | undefined;
 }
 
-/** Leaves out pending tasks whose submitter blocked the executor, and forwarded ones. */
+/** Leaves out tasks that the agent has not begun and whose submitter blocked it, and forwarded ones. */
 async function listExecutorTasks(
   { storage, freezer, trustGraph }: ListServices,
   query: TaskQuery,
 ): Promise<TaskListEntry[]> {
   const now = freezer.taskTime();
   const isWithheld = (row: TaskRow) =>
-    isForwarded(row) ||
-    (row.status === "pending" && trustGraph.isBlocked(row.submitted_by, query.agent_id));
+    isForwarded(row) || isShutOut(row, query.agent_id, trustGraph);
   const rows = await listTasksForAgent(storage.read, query);
   return rows.map((row) => ({
     task_id: row.task_id,

@@ -15,7 +15,10 @@ import { listNextEvents, newestEventId } from "./task-events.ts";
 import type { StreamSlot } from "./stream-slots.ts";
 import { isExpired, isParticipant } from "../task.ts";
 
-type StreamServices = Pick<Services, "storage" | "freezer" | "waiters" | "runtime" | "streamSlots">;
+type StreamServices = Pick<
+  Services,
+  "storage" | "freezer" | "waiters" | "runtime" | "streamSlots" | "trustGraph"
+>;
 
 interface EventSubscription {
   readonly agentId: string;
@@ -39,7 +42,8 @@ export async function streamEvents(
 ): Promise<Answer<Operations["getTaskEvents"]>> {
   const task = await findVisibleTask(services, subscription);
   if (task === undefined) return refuse("task.not_found");
-  if (!isParticipant(subscription.caller, task)) return refuse("task.not_participant");
+  if (!isParticipant(subscription.caller, task, services.trustGraph))
+    return refuse("task.not_participant");
   if (task.finished_at !== null && subscription.after >= newestEventId(task)) {
     return { status: 204, body: undefined };
   }
@@ -74,7 +78,7 @@ export async function* followEvents(
   services: StreamServices,
   subscription: EventSubscription,
 ): AsyncGenerator<TaskEvent | null> {
-  const { storage, waiters, runtime } = services;
+  const { storage, waiters, runtime, trustGraph } = services;
   const { taskId, caller, signal } = subscription;
   const until = getCallerExpiry(caller);
   let lastSeenId = subscription.after;
@@ -84,7 +88,7 @@ export async function* followEvents(
     const watch = waiters.watch(taskId, Math.max(0, waitMs), signal);
     try {
       const task = await findVisibleTask(services, subscription);
-      if (task !== undefined && !isParticipant(caller, task)) return;
+      if (task !== undefined && !isParticipant(caller, task, trustGraph)) return;
       const fresh =
         task === undefined
           ? [expiredEvent(services, taskId, lastSeenId)]

@@ -11,7 +11,9 @@ import { isFromPeer } from "../../federation/peer-ref.ts";
 import { mayActFor, type Caller } from "../../identity/caller.ts";
 import { publishInspectionChanged } from "../../inspections/notify.ts";
 import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
+import { isBlockStored } from "../../trust/is-block-stored.ts";
 import { completeTask, type CompletedTask, type VerifiedReceipt } from "./complete-task.ts";
 import { publishReputation, recordTaskOutcome } from "./record-task-outcome.ts";
 import { isWithinDelegation } from "../submission/is-within-delegation.ts";
@@ -24,7 +26,7 @@ import { findSigningKey } from "./find-signing-key.ts";
 import { listSignerKeys } from "./list-signer-keys.ts";
 import { findAddressedTask } from "../find-addressed-task.ts";
 import { markInvalidSignature, findTask } from "../store.ts";
-import { executorOf, isForwarded, isExpired } from "../task.ts";
+import { executorOf, hasBegun, isForwarded, isExpired, isShutOut } from "../task.ts";
 
 type PostResult = Operations["postResult"];
 
@@ -83,6 +85,7 @@ export async function acceptReceipt(
   if (!parsed.ok) return parsed;
   const { receipt, hash } = parsed;
   if (task.finished_at !== null) return answerFinishedTask(services, task, hash);
+  if (isShutOut(task, executor, services.trustGraph)) return refuseBlocked();
 
   const isExecutor = receipt.agent_id === executor;
   // The receipt of another agent gets no keys, so its verification fails before the signature.
@@ -186,6 +189,9 @@ async function storeReceipt(
   const { task_id: taskId } = task;
   const { agent_id, status } = verified.receipt;
   const done = await storage.transaction(async (tx) => {
+    if (!hasBegun(task, agent_id) && (await isBlockedNow(tx, services, task, agent_id))) {
+      return refuseBlocked();
+    }
     const outer = await completeTask(tx, services, task, verified);
     if (!outer.ok) return outer;
     const all: [CompletedTask, ...CompletedTask[]] = [outer];
@@ -202,6 +208,7 @@ async function storeReceipt(
     return { ok: true as const, all, answer };
   }, "together");
   if (!done.ok) {
+    if (done.code === "task.not_participant") return done;
     if (done.code !== "task.already_finished") return toMoneyRefusal(done);
     const current = await findTask(storage.read, taskId);
     if (current === undefined || isExpired(current, runtime.now())) return refuse("task.not_found");
@@ -214,6 +221,24 @@ async function storeReceipt(
   for (const each of done.all) publishCompletion(services, each);
   if (isFromPeer(task)) services.federation?.wake();
   return done.answer;
+}
+
+/** Another process may have stored a block that this one does not know yet. */
+async function isBlockedNow(
+  tx: Tx,
+  { storage, trustGraph }: AcceptServices,
+  { submitted_by }: TaskRow,
+  agentId: string,
+): Promise<boolean> {
+  if (trustGraph.isBlocked(submitted_by, agentId)) return true;
+  return storage.isShared && (await isBlockStored(tx, submitted_by, agentId));
+}
+
+function refuseBlocked() {
+  return refuse(
+    "task.not_participant",
+    "the submitter blocked the executor before it claimed the task",
+  );
 }
 
 /** A hold that does not cover its own charge is a bug, never an answer. */

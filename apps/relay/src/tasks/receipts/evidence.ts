@@ -26,7 +26,10 @@ import { parseAttempts, isForwarded, isExpired, isParticipant } from "../task.ts
 import { toTask } from "../task-view.ts";
 import { parseArchivedReceipt } from "./parse-archived-receipt.ts";
 
-type EvidenceServices = Pick<Services, "storage" | "runtime" | "identity" | "freezer" | "relayLog">;
+type EvidenceServices = Pick<
+  Services,
+  "storage" | "runtime" | "identity" | "freezer" | "relayLog" | "trustGraph"
+>;
 
 interface EvidenceQuery {
   readonly agentId: string;
@@ -48,7 +51,10 @@ export async function getEvidence(
   if (task.agent_id !== agentId || isExpired(task, freezer.taskTime())) {
     return refuse("task.not_found");
   }
-  if (!isParticipant(caller, task) && !(await mayReadAsArbiter(services, task, caller))) {
+  if (
+    !isParticipant(caller, task, services.trustGraph) &&
+    !(await mayReadAsArbiter(services, task, caller))
+  ) {
     return refuse("task.not_participant");
   }
   const archived = await findReceipt(storage.read, taskId);
