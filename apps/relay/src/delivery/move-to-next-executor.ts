@@ -1,4 +1,5 @@
 import { isRevokedAgent } from "../agents/store.ts";
+import { isPeerRemoved } from "../federation/peers/is-peer-removed.ts";
 import { hasRoomForTask } from "../inspections/acceptance/find-offer.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
@@ -21,7 +22,7 @@ export async function moveToNextExecutor(
 ): Promise<TaskRow | undefined> {
   const { storage } = services;
   const all = parseAttempts(task);
-  const attempts = (await isSubmitterRevoked(services, task)) ? [] : all;
+  const attempts = (await isSubmitterGone(services, task)) ? [] : all;
   const reachable = await findNextReachable(services, task, attempts);
   const attempt = reachable ?? (await findFirstAdmitted(services, task, attempts));
   const next = attempts[attempt];
@@ -48,17 +49,21 @@ export async function moveToNextExecutor(
   return reachable === undefined ? undefined : findPending(services, task.task_id);
 }
 
-/** Returns whether the agent that submitted a task was revoked: it cannot read a result any more. */
-export async function isSubmitterRevoked(
-  { storage }: Pick<RouteServices, "storage">,
-  { submitted_by }: TaskRow,
+/**
+ * Returns whether the agent that submitted a task was revoked, or the operator removed the peer that did: neither
+ * can get a result any more, and a removed peer cannot pay for one.
+ */
+export async function isSubmitterGone(
+  { storage: { read } }: Pick<RouteServices, "storage">,
+  { submitted_by, origin_peer }: TaskRow,
 ): Promise<boolean> {
-  return submitted_by !== null && (await isRevokedAgent(storage.read, submitted_by));
+  if (origin_peer !== null) return isPeerRemoved(read, origin_peer);
+  return submitted_by !== null && (await isRevokedAgent(read, submitted_by));
 }
 
 /**
- * Returns the first executor, reachable or not, that is neither revoked nor blocked by the submitter; -1 without
- * one.
+ * Returns the first executor, reachable or not, that is neither revoked, nor blocked by the submitter, nor an
+ * agent of a peer that the operator removed; -1 without one.
  */
 async function findFirstAdmitted(
   { storage, trustGraph }: RouteServices,
@@ -68,7 +73,11 @@ async function findFirstAdmitted(
   for (const [at, { agent_id, via }] of attempts.entries()) {
     if (trustGraph.isBlocked(submitted_by, agent_id)) continue;
     // Only an agent's own relay knows about it.
-    if (via !== undefined || !(await isRevokedAgent(storage.read, agent_id))) return at;
+    const isOut =
+      via === undefined
+        ? await isRevokedAgent(storage.read, agent_id)
+        : await isPeerRemoved(storage.read, via.relay_id);
+    if (!isOut) return at;
   }
   return -1;
 }
@@ -86,7 +95,10 @@ async function findNextReachable(
     const { agent_id: executor, via } = attempt;
     if (at <= task.attempt || services.trustGraph.isBlocked(task.submitted_by, executor)) continue;
     if (!(await hasRoomForTask(services.storage.read, task, attempt))) continue;
-    if (via !== undefined && services.federation !== undefined) return at;
+    if (via !== undefined && services.federation !== undefined) {
+      if (await isPeerRemoved(services.storage.read, via.relay_id)) continue;
+      return at;
+    }
     const capabilities = parseRequiredCapabilities(task);
     const sockets = services.connections.forAgent(executor);
     if (sockets.some((socket) => services.connections.canServe(socket, capabilities))) return at;

@@ -3,7 +3,7 @@ import { withStoredTrace } from "../observability/trace.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { executorOf, isForwarded, parseAttempts } from "../tasks/task.ts";
 import { callEndpoint } from "./endpoints/call-endpoint.ts";
-import { isSubmitterRevoked, moveToNextExecutor } from "./move-to-next-executor.ts";
+import { isSubmitterGone, moveToNextExecutor } from "./move-to-next-executor.ts";
 import { sendElsewhere, sendToDevices } from "./send-task.ts";
 import { findPending, isBlocked } from "./pending-task.ts";
 import type { RouteServices } from "./route-services.ts";
@@ -17,12 +17,12 @@ export function routeTask(services: RouteServices, task: TaskRow): Promise<void>
   return tryExecutors(services, task, async () => task);
 }
 
-/** Routes a task that may have been waiting for long; cancels it if its submitter was revoked meanwhile. */
+/** Routes a task that may have been waiting for long; cancels it if its submitter is gone meanwhile. */
 export async function routePending(services: RouteServices, taskId: string): Promise<void> {
   const task = await findPending(services, taskId);
   if (task === undefined) return;
   const begin = async () =>
-    (await isSubmitterRevoked(services, task)) ? moveToNextExecutor(services, task) : task;
+    (await isSubmitterGone(services, task)) ? moveToNextExecutor(services, task) : task;
   await withStoredTrace(task.trace, () => tryExecutors(services, task, begin));
 }
 

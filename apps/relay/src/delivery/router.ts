@@ -17,7 +17,7 @@ export interface Router {
   readonly retryPendingFor: (agentId: string) => void;
   /**
    * Gives the tasks that wait for an agent that was just revoked to their next executors, or cancels them; those
-   * that it submitted are cancelled.
+   * that it submitted, or that a removed peer did, are cancelled.
    */
   readonly reassignAllOf: (agentId: string) => void;
   /** Gives a submitter's tasks that wait for an agent that it just blocked to their next executors, or cancels them. */

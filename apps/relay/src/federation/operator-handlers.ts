@@ -39,7 +39,7 @@ export function operatorHandlers(services: Services): OperatorHandlers {
   function operatorHandler<N extends OperatorOperation>(
     _name: N,
     handle: (
-      federationServices: FederationServices,
+      federationServices: FederationServices & Pick<Services, "router">,
       input: ParsedRequest<Operations[N]>,
       context: RequestContext,
     ) => Promise<Answer<Operations[N]>>,

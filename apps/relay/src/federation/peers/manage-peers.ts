@@ -7,6 +7,8 @@ import { recordRelayEvent } from "../../feed/record-event.ts";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
 import { getPeerDebt } from "../exposure/get-peer-debt.ts";
 import type { FederationServices } from "../federation-services.ts";
+import type { Services } from "../../services.ts";
+import { peerPayerRef } from "../peer-ref.ts";
 import { recordPaymentReference } from "../settlement/hold-store.ts";
 import { sendRemoval } from "../peering/heartbeat.ts";
 import { toPeerRecord, withPeerRecord } from "./peer-state.ts";
@@ -48,14 +50,14 @@ export async function setPeerCredit(
 
 /**
  * Ends a peering on this side at once: only the operator can add the relay again, and it has no credit
- * until the operator sets it. A live peer is notified; an unreachable one learns it from its
+ * until the operator sets it. Its tasks that no executor has begun are cancelled. A live peer is notified; an unreachable one learns it from its
  * heartbeats.
  */
 export async function removePeer(
-  services: FederationServices,
+  services: FederationServices & Pick<Services, "router">,
   relayId: string,
 ): Promise<Answer<Operations["removePeer"]>> {
-  const { storage, federation } = services;
+  const { storage, federation, router } = services;
   const removed = await storage.transaction(async (tx) => {
     const before = await findPeer(tx, relayId);
     if (before === undefined) return undefined;
@@ -68,6 +70,7 @@ export async function removePeer(
   });
   if (removed === undefined) return refuse("peer.not_found");
   federation.remoteAgents.purgePeer(relayId);
+  router.reassignAllOf(peerPayerRef(relayId));
   federation.log.info("federation.peer.removed", { relay_id: relayId });
   if (isLive(removed)) await sendRemoval(services, removed);
   return { status: 200, body: { relay_id: relayId, state: "removed" } };

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { getTaskAt, type Delegation } from "../../test/market.ts";
+import {
+  addPeer,
+  closeSites,
+  completeTask,
+  getReconciliation,
+  startTwoSites,
+  waitForTask,
+  waitUntil,
+  type TestSite,
+  type TwoSites,
+} from "../../test/network/network.ts";
+
+const PEERS_PATH = "/api/v1/admin/federation/peers";
+
+let sites: TwoSites;
+beforeEach(async () => {
+  sites = await startTwoSites();
+});
+afterEach(() => closeSites([sites.a, sites.b], sites.proxies));
+
+const remove = async (by: TestSite, other: TestSite) =>
+  expect(await by.asOperator("DELETE", `${PEERS_PATH}/${other.relayId}`)).toMatchObject({
+    status: 200,
+  });
+const setCredit = (credit_limit: number) =>
+  sites.a.asOperator("PUT", `${PEERS_PATH}/${sites.b.relayId}`, { credit_limit });
+
+async function submit(): Promise<Pick<Delegation, "task_id" | "path">> {
+  const { a, boss, worker } = sites;
+  const to = `/agent/${worker.agentId}/task`;
+  const { status, body } = await a.as(boss, "POST", to, { prompt: "work" });
+  expect(status).toBe(201);
+  const task_id = body["task_id"] as string;
+  return { task_id, path: `${to}/${task_id}` };
+}
+
+/** Runs the jobs of both relays for some minutes, so that each peer is sent heartbeats. */
+async function pass(minutes: number): Promise<void> {
+  for (let at = 0; at < minutes; at += 1) {
+    await sites.clock.advance(60_000);
+    for (const site of [sites.a, sites.b]) {
+      await site.relay.tick();
+      await site.relay.idle();
+    }
+  }
+}
+
+describe("a task for an agent of a peer that has not got the task", () => {
+  beforeEach(() => setCredit(0));
+
+  test("FE30: a task that waits for an agent of a peer is cancelled once the operator has removed the peer", async () => {
+    const { a, b, boss } = sites;
+    const task = await submit();
+    expect(await getTaskAt(a, task.path)).toMatchObject({ status: "pending" });
+    expect(await a.getBalance(boss)).toBe(8.8);
+    await remove(a, b);
+    await pass(2);
+    await waitUntil(async () => (await getTaskAt(a, task.path)).status === "cancelled", "a cancel");
+    expect(await a.getBalance(boss)).toBe(10);
+    expect(await getReconciliation(a)).toMatchObject({ consistent: true });
+  });
+
+  test("FE30: a task that waits for an agent of a peer goes on waiting while the peer has no credit, or left by itself", async () => {
+    const { a, b } = sites;
+    const task = await submit();
+    await pass(2);
+    expect(await getTaskAt(a, task.path)).toMatchObject({ status: "pending" });
+    await remove(b, a);
+    await pass(2);
+    expect(await getTaskAt(a, task.path)).toMatchObject({ status: "pending" });
+  });
+});
+
+describe("a task of a peer that the operator removes", () => {
+  test("FE30: a removed peer's task that no executor has begun is cancelled, and the peer hears of it when it is added again", async () => {
+    const { a, b, boss, worker } = sites;
+    const task = await submit();
+    const there = await waitForTask(b, worker, task.task_id);
+    await remove(b, a);
+    const path = `/agent/${worker.agentId}/task/${there.task_id}`;
+    await waitUntil(async () => (await getTaskAt(b, path)).status === "cancelled", "a cancel");
+    expect((await completeTask(b, worker, there)).status).toBe(409);
+    expect(await getReconciliation(b)).toMatchObject({ consistent: true });
+    await addPeer(b, a);
+    await pass(2);
+    await waitUntil(async () => (await getTaskAt(a, task.path)).status === "cancelled", "a notice");
+    expect(await a.getBalance(boss)).toBe(10);
+  });
+
+  test("FE30: a removed peer's task that an executor has claimed can be finished, and is cancelled once the claim ends", async () => {
+    const { b, worker } = sites;
+    const [kept, lost] = [await submit(), await submit()];
+    const paths = [kept, lost].map(({ task_id }) => `/agent/${worker.agentId}/task/${task_id}`);
+    const [done, left] = [
+      await waitForTask(b, worker, kept.task_id),
+      await waitForTask(b, worker, lost.task_id),
+    ];
+    for (const path of paths) {
+      expect(await b.as(worker, "POST", `${path}/claim`)).toMatchObject({ status: 200 });
+    }
+    await remove(b, sites.a);
+    expect(await completeTask(b, worker, done)).toMatchObject({ status: 200 });
+    await pass(2);
+    const path = `/agent/${worker.agentId}/task/${left.task_id}`;
+    await waitUntil(async () => (await getTaskAt(b, path)).status === "cancelled", "a cancel");
+  });
+});
