@@ -10,7 +10,7 @@ export {
 } from "./events.ts";
 export { type LedgerFault, parseLedger } from "./parse.ts";
 export { type SignedReceipt, summarizeReceipt } from "./reconstruction/receipt-summary.ts";
-export { reconstructLedger } from "./reconstruction/reconstruct.ts";
+export { reconstructLedger, reconstructLedgerInSteps } from "./reconstruction/reconstruct.ts";
 export type { DelegatedTask, EventRecord, GoalRecord, GoalRecords, PlanRecord } from "./records.ts";
 export { hashArgs, redactToolCall, type ToolCall } from "./redact.ts";
 export type {

@@ -1,7 +1,7 @@
 import { LEDGER_EVENT_TYPES, verifyLedger, type Ledger } from "@agent/ledger";
 import { createReceipt, type TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ledgerPath, manifestPath } from "../../test/agents/ledgers.ts";
 import { submitAcceptedTask } from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
@@ -55,6 +55,33 @@ const begin = (step_id: string) => ({
 });
 const repeat = <T>(length: number, create: (index: number) => T) =>
   Array.from({ length }, (_, index) => create(index));
+
+/** Counts the events that are read in each turn of the event loop, and the turns from the last one to the answer. */
+function watchTurns() {
+  const parsedPerTurn = [0];
+  let [lastEventAt, answeredAt] = [0, 0];
+  const original = JSON.parse;
+  const parse = vi.spyOn(JSON, "parse").mockImplementation((text: string, ...rest) => {
+    const turn = parsedPerTurn.length - 1;
+    if (text.startsWith('{"tool"')) {
+      parsedPerTurn[turn]! += 1;
+      lastEventAt = turn;
+    }
+    if (text.startsWith('{"spec"')) answeredAt = turn;
+    return original(text, ...rest) as unknown;
+  });
+  let immediate = setImmediate(function next() {
+    parsedPerTurn.push(0);
+    immediate = setImmediate(next);
+  });
+  return {
+    end() {
+      clearImmediate(immediate);
+      parse.mockRestore();
+      return { parsedPerTurn, turnsAfterLastEvent: answeredAt - lastEventAt };
+    },
+  };
+}
 
 describe("ledgers of large goals", () => {
   test("H28: a ledger that the relay builds from long events holds as many of the first as clients can read", async () => {
@@ -121,4 +148,22 @@ describe("ledgers of large goals", () => {
     const { timeline } = await readLedger();
     expect(timeline.filter(({ type }) => type === "tool_invoked")).toHaveLength(calls);
   });
+
+  test.each([
+    ["ledger", ledgerPath],
+    ["manifest", manifestPath],
+  ])(
+    "H32: other work runs between the pieces of a %s of many events, which are read, parsed and hashed",
+    async (_, path) => {
+      const calls = 2_000;
+      for (let first = 0; first < calls; first += limits.recordBatch) {
+        await append(repeat(limits.recordBatch, (index) => call(first + index)));
+      }
+      const watch = watchTurns();
+      expect(await t.as(agent, "GET", path(agent, GOAL))).toMatchObject({ status: 200 });
+      const { parsedPerTurn, turnsAfterLastEvent } = watch.end();
+      expect(Math.max(...parsedPerTurn)).toBeLessThanOrEqual(100);
+      expect(turnsAfterLastEvent).toBeGreaterThan(10);
+    },
+  );
 });

@@ -1,9 +1,10 @@
-import { hashTimeline } from "../checks/hash-timeline.ts";
+import { hashTimelineInSteps } from "../checks/hash-timeline.ts";
 import type { LedgerEvent } from "../events.ts";
 import { completeTimeline } from "./complete-timeline.ts";
 import { listSteps } from "./list-steps.ts";
 import { summarizeReceipt } from "./receipt-summary.ts";
 import { parseRecordedEvents } from "./parse-recorded-events.ts";
+import { runSteps, type Steps } from "../map-in-steps.ts";
 import type { GoalRecord, GoalRecords } from "../records.ts";
 import { type Ledger, LEDGER_SPEC } from "../schema.ts";
 import type { LedgerStatus } from "../statuses.ts";
@@ -15,8 +16,19 @@ import type { LedgerStatus } from "../statuses.ts";
  * has no canonical JSON.
  */
 export function reconstructLedger(records: GoalRecords): Ledger | null {
+  return runSteps(reconstructLedgerInSteps(records));
+}
+
+/**
+ * Reconstructs like `reconstructLedger`, in steps of a few milliseconds, between which a server can do
+ * other work. The records must not change before the last step.
+ */
+export function* reconstructLedgerInSteps(records: GoalRecords): Steps<Ledger | null> {
   const { agentId, goalId, goal = {}, plans, tasks } = records;
-  const completed = completeTimeline(parseRecordedEvents(records.events), records);
+  const recorded = yield* parseRecordedEvents(records.events);
+  yield;
+  const completed = completeTimeline(recorded, records);
+  yield;
   const status = getGoalStatus(completed, records);
   const timeline = addGoalEvents(completed, { ...goal, goalId, status });
   const [first] = timeline;
@@ -34,7 +46,7 @@ export function reconstructLedger(records: GoalRecords): Ledger | null {
     timeline,
     steps: listSteps(timeline, records),
     delegation_receipts: tasks.flatMap(({ receipt }) => (receipt ? summarizeReceipt(receipt) : [])),
-    content_hash: hashTimeline(timeline),
+    content_hash: yield* hashTimelineInSteps(timeline),
   };
 }
 

@@ -8,6 +8,8 @@ import { listAskerRecords } from "./asker-records.ts";
 import { parseAgentFacts } from "./agent-facts.ts";
 import { collectCandidates, type CandidateQuery } from "./collect-candidates.ts";
 import { KeptCapability, type CandidateList } from "./kept-capability.ts";
+import { createTurns } from "../../storage/create-turns.ts";
+import { runWithPauses } from "../../storage/run-with-pauses.ts";
 import { yieldToEventLoop } from "../../storage/yield-to-event-loop.ts";
 
 /** The agents of each capability that was asked for, kept in memory ready to be ranked. */
@@ -53,7 +55,7 @@ export function createKeptCandidates({
   /** Least recently used first. */
   let kept = new Map<string, KeptCapability>();
   let changed = new Set<string>();
-  let lastTurn: Promise<unknown> = Promise.resolve();
+  const runInTurn = createTurns();
   const pauseBefore = createPauses();
 
   function dropAll(): void {
@@ -114,11 +116,7 @@ export function createKeptCandidates({
   }
 
   return {
-    rankInTurn(query, rank) {
-      const turn = lastTurn.then(() => takeTurn(query, rank));
-      lastTurn = turn.catch(() => undefined);
-      return turn;
-    },
+    rankInTurn: (query, rank) => runInTurn(() => takeTurn(query, rank)),
     invalidate,
   };
 }
@@ -174,13 +172,5 @@ function dropLeastUsed(kept: Map<string, KeptCapability>): void {
     if (isWithin || kept.size === 1) return;
     kept.delete(name);
     agents -= size;
-  }
-}
-
-async function runWithPauses<T>(steps: Steps<T>): Promise<T> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await yieldToEventLoop();
   }
 }

@@ -13,8 +13,8 @@ import type { OpenResult } from "./open-result.ts";
 import { readDatabase } from "./read-database.ts";
 import { createReader } from "../reader.ts";
 import { Statements } from "../queries/statements.ts";
-import { unsharedStorage, type Reader, type Storage } from "../storage.ts";
-import { yieldToEventLoop } from "../yield-to-event-loop.ts";
+import { unsharedStorage, type Storage } from "../storage.ts";
+import { createYieldingReader } from "../yielding-reader.ts";
 
 /**
  * Opens a database file that only its owner can read. It is locked against a second relay and
@@ -127,22 +127,6 @@ function openIdleReader(path: string): Database {
   // A connection takes part in the file's locks from its first statement on.
   reader.pragma("schema_version");
   return reader;
-}
-
-/** Yields to the event loop after each statement. */
-function createYieldingReader(read: Reader): Reader {
-  return {
-    async get(query, params) {
-      const row = await read.get(query, params);
-      await yieldToEventLoop();
-      return row;
-    },
-    async all(query, params) {
-      const rows = await read.all(query, params);
-      await yieldToEventLoop();
-      return rows;
-    },
-  };
 }
 
 /** Commits each batch as a transaction. */

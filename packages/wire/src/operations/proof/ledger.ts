@@ -59,6 +59,7 @@ export const ledger = {
     auth: "bearer",
     scope: "task:read",
     tier: "read",
+    rawAnswer: true,
     ok: { 200: LedgerSchema },
     refusals: ["ledger.not_found", "ledger.not_participant"],
   }),
