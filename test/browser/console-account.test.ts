@@ -46,7 +46,7 @@ describe.skipIf(executablePath === undefined)(
           width,
           place,
         });
-        await page.waitForSelector("text=statement.too_long");
+        await page.waitForSelector("text=too many for a chart");
         const main = page.locator("main");
         expect(await main.innerText()).toContain(
           "0.010001 USD now, 0.00 USD held, 0.00 USD to be paid out.",

@@ -131,7 +131,21 @@ describe("a delegator", { timeout: 30_000 }, () => {
     const unanchored = await callTool("verify_receipt", { receipt: JSON.stringify(receipt) });
     expect(unanchored.answer).toMatchObject({ valid: true, verdict: "unanchored" });
     const statement = await callTool("statement");
-    expect(statement.answer["closing_balance"]).toBe(before - 1);
+    expect(statement.answer).toMatchObject({ closing_balance: before - 1, has_older: false });
+  });
+
+  test("the statement of a long account shows its newest movements, oldest first", async () => {
+    const busy = await startDelegator(relay.url);
+    for (let count = 1; count <= 201; count += 1) await deposit(busy, 1);
+    const own = await connectClient(busy.url, TOKEN);
+    const { answer } = await callTool("statement", {}, own);
+    expect(answer).toMatchObject({ closing_balance: 201, has_older: true });
+    const shown = answer["transactions"] as { balance_after: number }[];
+    expect(shown.map(({ balance_after }) => balance_after)).toEqual(
+      Array.from({ length: 200 }, (_, index) => index + 2),
+    );
+    await own.close();
+    await busy.stop();
   });
 
   test("the tools' descriptions mark texts of strangers as data, and the length of these texts is bounded", async () => {

@@ -17,7 +17,7 @@ import {
   type OperatorCommand,
 } from "./operator-command.ts";
 import type { Block, Cell } from "./format-blocks.ts";
-import { buildListOutput, omitMissing, readPageQuery } from "./page-query.ts";
+import { buildListOutput, listMore, omitMissing, readPageQuery } from "./page-query.ts";
 import { refuseUnknownId } from "./refuse-unknown-id.ts";
 
 /** The commands about money. */
@@ -38,7 +38,7 @@ export const moneyCommands = {
     usage: "statement ID [--from TIME] [--to TIME] [--csv]",
     purpose: "list the movements of one account, with its opening and closing balance",
     maxArguments: 1,
-    options: ["from", "to", "csv"],
+    options: ["from", "to", "cursor", "csv"],
     run: showStatement,
   },
   deposit: {
@@ -120,7 +120,7 @@ async function listHolds(call: CommandCall): Promise<CommandResult> {
 async function showStatement(call: CommandCall): Promise<CommandResult> {
   const [agentId] = call.args;
   if (agentId === undefined) return missingFault({ ID: agentId });
-  const { from, to, csv } = call.options;
+  const { from, to, cursor, csv } = call.options;
   const now = call.now();
   const [start, end] = [from, to].map((text) =>
     text === undefined ? undefined : parseTime(text, now),
@@ -131,7 +131,7 @@ async function showStatement(call: CommandCall): Promise<CommandResult> {
   const unknown = await refuseUnknownId(call.client, agentId);
   if (unknown !== undefined) return unknown;
   const format = csv === true ? "csv" : "json";
-  const query = { ...omitMissing({ from: start, to: end }), format } as const;
+  const query = { ...omitMissing({ from: start, to: end, cursor }), format } as const;
   const answer = await call.client.getStatement({ params: { agentId }, query });
   if (!answer.ok) return answer;
   const { body } = answer;
@@ -159,6 +159,7 @@ async function showStatement(call: CommandCall): Promise<CommandResult> {
       `opening balance ${formatMoney(body.opening_balance)}`,
       { columns, rows, empty: `no money moved on the account of ${agentId} in this time` },
       `closing balance ${formatMoney(body.closing_balance)}`,
+      ...listMore(body.next_cursor),
     ],
   };
 }

@@ -11,9 +11,12 @@ export function buildListOutput(
   body: { readonly next_cursor: string | null },
   table: Table,
 ): CommandOutput {
-  const { next_cursor: next } = body;
-  const more = next === null ? [] : [{ text: `more: --cursor ${next}`, tone: "quiet" } as const];
-  return { ok: true, body, blocks: [table, ...more] };
+  return { ok: true, body, blocks: [table, ...listMore(body.next_cursor)] };
+}
+
+/** The line that names the option of the next page, if there is one. */
+export function listMore(next: string | null | undefined) {
+  return next ? [{ text: `more: --cursor ${next}`, tone: "quiet" } as const] : [];
 }
 
 /** Leaves out the members that were not given. */

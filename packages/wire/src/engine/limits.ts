@@ -51,6 +51,7 @@ export const limits = {
   searchedWords: 16,
   /** The longest `wait` of a long poll. */
   pollWaitSeconds: 60,
+  /** Movements of a statement as comma-separated values, which has no pages. */
   statementRows: 10_000,
   /** Pending withdrawals of one agent, because the operator must pay or refuse each of them. */
   pendingWithdrawals: 20,

@@ -43,13 +43,11 @@ export async function describeStatement(
   { client, ownId: agentId }: DelegatorContext,
   signal: AbortSignal,
 ): Promise<DelegatorAnswer> {
-  const got = await client.getStatement({ params: { agentId } }, { signal });
+  const query = { limit: MAX_TRANSACTIONS };
+  const got = await client.listTransactions({ params: { agentId }, query }, { signal });
   if (!got.ok) return toDelegatorRefusal(got);
-  if (typeof got.body === "string") {
-    return { ok: false, code: "response.malformed", message: "The statement must be JSON" };
-  }
-  const { transactions, ...period } = got.body;
-  const shown = transactions.slice(-MAX_TRANSACTIONS).map((one) => ({
+  const { transactions: newest, next_cursor } = got.body;
+  const transactions = newest.toReversed().map((one) => ({
     type: one.type,
     amount: one.amount,
     balance_after: one.balance_after,
@@ -57,6 +55,10 @@ export async function describeStatement(
     description: one.description === null ? null : shortenText(one.description, MAX_DESCRIPTION),
     created_at: one.created_at,
   }));
-  const answer = { ...period, transactions: shown, omitted: transactions.length - shown.length };
-  return { ok: true, answer };
+  const closing_balance = newest[0]?.balance_after ?? 0;
+  const has_older = next_cursor !== null;
+  return {
+    ok: true,
+    answer: { agent_id: agentId, currency: "USD", transactions, closing_balance, has_older },
+  };
 }

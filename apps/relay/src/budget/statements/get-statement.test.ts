@@ -32,6 +32,7 @@ describe("Statements", () => {
       opening_balance: 0,
       transactions: [],
       closing_balance: 0,
+      next_cursor: null,
     });
   });
 
@@ -167,7 +168,7 @@ describe("Statements", () => {
     expect(reply.text).toContain(',"a = b\n\uff1d"');
   });
 
-  test.each(["?from=x", "?to=-1", "?format=pdf", "?from=9999999999999999"])(
+  test.each(["?from=x", "?to=-1", "?cursor=x", "?format=pdf", "?from=9999999999999999"])(
     "a statement with %s is refused",
     async (query) => {
       const agent = await t.createAgent();

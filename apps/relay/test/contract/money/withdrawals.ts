@@ -80,7 +80,9 @@ export const withdrawalsContract: Contract<
         INSERT INTO postings
           (account, sequence, transaction_id, type, amount, balance_after, created_at)
           SELECT 'agent:${agentId}', i, 't' || i, 'deposit', 0, 0, 1 FROM n;`,
-      (t, { agentId }) => t.asOperator("GET", path(agentId, "statement")),
+      (t, { agentId }) => t.asOperator("GET", `${path(agentId, "statement")}?format=csv`),
     ),
+    "request.invalid": (t) =>
+      t.asOperator("GET", `${path(t.createUnknownAgent().agentId, "statement")}?cursor=x`),
   },
 };
