@@ -4,6 +4,7 @@ export { errors } from "./errors.ts";
 export type { Code } from "./errors.ts";
 export type { ErrorText } from "./errors/error-text.ts";
 export { type Extensible, extensibleEnum, getEnumWords } from "./engine/extensible-enum.ts";
+export { pathId } from "./engine/fields.ts";
 export { limits } from "./engine/limits.ts";
 export type { Tier } from "./engine/limits.ts";
 export { isScopeGranted, scopes } from "./engine/operation.ts";

@@ -8,7 +8,8 @@ import {
   type Ledger,
 } from "@agent/ledger";
 import { canonicalize } from "@agent/crypto";
-import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import { pathId, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import * as v from "valibot";
 import type { Services } from "../services.ts";
 import type { LedgerRow } from "../storage/tables/ledger.ts";
 import { listSignerKeys } from "../tasks/receipts/list-signer-keys.ts";
@@ -95,9 +96,8 @@ async function verifySubmittedLedger(
   const parsed = parseLedger(text);
   if (!parsed.ok) return refuse(parsed.code, `${parsed.path} ${parsed.message}`.trim());
   const { ledger } = parsed;
-  if (ledger.goal_id.length > limits.idLength) {
-    return refuse("ledger.malformed", `goal_id must be at most ${limits.idLength} characters`);
-  }
+  const goal = v.safeParse(pathId, ledger.goal_id);
+  if (!goal.success) return refuse("ledger.malformed", `goal_id ${goal.issues[0].message}`);
   if (ledger.signature === undefined) return refuse("ledger.unsigned");
   const task = await findTask(storage.read, ledger.goal_id);
   const now = runtime.now();

@@ -47,6 +47,37 @@ const step = (step_id: string, status: string, times: Record<string, number> = {
   ...times,
 });
 
+test.each([".", ".."])(
+  "an id that would be a part of a URL must not be %j, because URLs leave it out",
+  async (name) => {
+    const message = 'must be neither "." nor "..", which URLs leave out';
+    const event = { type: "note", timestamp: t.clock.now() };
+    const refused: [rest: string, body: object, path: string][] = [
+      ["plans", { goal_id: name, title: "a plan" }, "goal_id"],
+      ["plans", { plan_id: name, goal_id: "g", title: "a plan" }, "plan_id"],
+      ["events", { events: [{ ...event, goal_id: name }] }, "events.0.goal_id"],
+      ["events", { events: [{ ...event, event_id: name }] }, "events.0.event_id"],
+      ["conversations", { conversation_id: name }, "conversation_id"],
+    ];
+    for (const [rest, body, path] of refused) {
+      expect(await post(rest, body)).toMatchObject({
+        status: 400,
+        body: { code: "request.invalid", issues: [{ path, message }] },
+      });
+    }
+    expect(await storeLedger(t, agent, createLedger(agent, name))).toMatchObject({
+      status: 400,
+      body: { code: "ledger.malformed", message: expect.stringContaining("goal_id") as unknown },
+    });
+    for (const near of ["...", "a.", `${name}a`]) {
+      expect(await post("plans", { goal_id: near, title: "a plan" })).toMatchObject({
+        status: 201,
+      });
+      expect((await t.as(agent, "GET", manifestPath(agent, near))).status).toBe(200);
+    }
+  },
+);
+
 describe("plans", () => {
   const plan = { plan_id: "p", goal_id: "g", title: "a plan" };
 

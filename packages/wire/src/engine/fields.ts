@@ -22,6 +22,15 @@ export const id = v.pipe(
   wellFormed,
 );
 
+/** An id that is read back as a part of a path: URL parsers remove `.` and `..` in any encoding. */
+export const pathId = v.pipe(
+  id,
+  v.check(
+    (text) => text !== "." && text !== "..",
+    'must be neither "." nor "..", which URLs leave out',
+  ),
+);
+
 export const agentId = annotateSchema(
   v.pipe(v.string(), v.check(isUuid, "must be a UUID (version 4, 7 or 8) in lower case")),
   { pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[478][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$" },

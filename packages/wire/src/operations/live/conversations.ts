@@ -3,6 +3,7 @@ import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   createBatchSchema,
   id,
+  pathId,
   longText,
   nextCursor,
   nonEmptyShortText,
@@ -16,7 +17,7 @@ import { defineOperation } from "../../engine/operation.ts";
 
 const ConversationBody = v.object({
   conversation_id: describeAs(
-    v.optional(id),
+    v.optional(pathId),
     "The id of the conversation; the relay chooses one if absent.",
   ),
   title: describeAs(v.optional(longText, ""), "The title."),

@@ -5,6 +5,7 @@ import {
   capability,
   createBatchSchema,
   id,
+  pathId,
   looseObject,
   nextCursor,
   pageQuery,
@@ -31,10 +32,10 @@ const payload = v.pipe(
 );
 
 const NewEvent = v.object({
-  event_id: describeAs(v.optional(id), "The id of the event; the relay chooses one if absent."),
+  event_id: describeAs(v.optional(pathId), "The id of the event; the relay chooses one if absent."),
   type: describeAs(capability, "The type of the event."),
   timestamp: describeAs(timestamp, "The time of the event, in ms since the Unix epoch."),
-  goal_id: describeAs(v.optional(id), "The id of the goal that the event belongs to."),
+  goal_id: describeAs(v.optional(pathId), "The id of the goal that the event belongs to."),
   payload: describeAs(v.optional(payload, {}), "What belongs to the event, a JSON object."),
 });
 export type NewEvent = v.InferOutput<typeof NewEvent>;

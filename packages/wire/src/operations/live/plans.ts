@@ -9,6 +9,7 @@ import {
   extensibleEnum,
   hash,
   id,
+  pathId,
   longText,
   money,
   nextCursor,
@@ -57,8 +58,8 @@ function countSearches(steps: readonly StepBody[]): number {
 }
 
 const PlanBody = v.object({
-  plan_id: describeAs(v.optional(id), "The id of the plan; the relay chooses one if absent."),
-  goal_id: id,
+  plan_id: describeAs(v.optional(pathId), "The id of the plan; the relay chooses one if absent."),
+  goal_id: pathId,
   title: describeAs(longText, "The title."),
   status: describeAs(v.optional(v.picklist(LEDGER_STATUSES), "active"), "The state of the plan."),
   max_budget: describeAs(v.optional(price), "The maximum total price of the steps, in USD."),
