@@ -195,6 +195,52 @@ describe("what the operator does", () => {
     expect(body).toMatchObject({ frozen: true, by: `session:${sessionId}` });
   });
 
+  test("OP9: whatever a console session reads of an agent is recorded, but for figures and keys", async () => {
+    const { token, sessionId } = await openConsole(t);
+    const names = Object.keys(operations) as OperationName[];
+    const reads = names.filter(
+      (name) => operations[name].auth === "bearer" && operations[name].method === "GET",
+    );
+    for (const name of reads) {
+      const query = samples[name].query ?? "";
+      const { status } = await t.request("GET", `${buildPath(name)}?${query}`, { token });
+      expect(status).not.toBe(429);
+    }
+    const recorded = (await listActs(`&actor=session:${sessionId}`)).map(({ action }) => action);
+    expect(recorded).toEqual(
+      expect.arrayContaining([
+        "getPlan",
+        "listEvents",
+        "getLedger",
+        "getManifest",
+        "getInspection",
+      ]),
+    );
+    // An operation that is added shows texts of agents unless its row says otherwise.
+    expect(reads.filter((name) => !recorded.includes(name)).toSorted()).toEqual([
+      "discover",
+      "getAgent",
+      "getBalance",
+      "getDevice",
+      "getPairing",
+      "getRouting",
+      "getState",
+      "getStatement",
+      "getTrust",
+      "getTrustClosure",
+      "getTrustPath",
+      "getVisibility",
+      "listAudit",
+      "listCandidates",
+      "listCredentials",
+      "listDevices",
+      "listSettlements",
+      "listTransactions",
+      "listTrust",
+      "listWithdrawals",
+    ]);
+  });
+
   test("the list shows agents and operators in one order, page by page", async () => {
     for (let made = 0; made < 3; made += 1) {
       await t.createWorker(1);

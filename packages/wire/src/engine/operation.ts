@@ -57,11 +57,11 @@ export interface Operation {
    */
   readonly operator?: OperatorLevel;
   /**
-   * Also recorded in the operator's audit, although it only reads or belongs to an agent: `session` if a
-   * console session calls it, because it shows texts of agents; `always` also with the operator's token,
-   * because showing such texts is its purpose or because it decides about an agent's money.
+   * The exception to the rule which calls the operator's audit records (`isAudited`): `always`, because
+   * showing texts of agents is its purpose or because it decides about an agent's money; `never`, because it
+   * shows an agent's figures and keys only, which the pages of the operator read again and again.
    */
-  readonly audited?: "session" | "always";
+  readonly audited?: "always" | "never";
   /** For a public operation only: a valid token identifies the caller, an invalid one is ignored. */
   readonly readsCaller?: true;
   /** With a signed token, the caller must be the `agentId` of the path. */

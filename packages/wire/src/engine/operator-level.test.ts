@@ -24,8 +24,10 @@ describe("the operator's audit", () => {
     ["GET", "master", undefined, true, false],
     ["POST", "bearer", undefined, false, false],
     ["DELETE", "bearer", undefined, true, true],
-    ["GET", "bearer", "session", true, true],
-    ["GET", "bearer", "session", false, false],
+    ["GET", "bearer", undefined, true, true],
+    ["GET", "bearer", undefined, false, false],
+    ["GET", "public", undefined, true, false],
+    ["GET", "bearer", "never", true, false],
     ["GET", "master", "always", false, true],
   ] as const)(
     "the operator's audit of %s with %s, %s and a session (%s) records it: %s",

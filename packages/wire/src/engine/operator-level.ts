@@ -14,11 +14,15 @@ export function getOperatorLevel({
   return auth === "master" ? "operate" : "never";
 }
 
-/** Whether a call of the operator is recorded in its audit; `isSession` for one by a console session. */
+/**
+ * Whether a call of the operator is recorded in its audit; `isSession` for one by a console session. By
+ * default these are all acts, and all that a session reads of an agent, because that can contain texts.
+ */
 export function isAudited(
   { method, auth, audited }: Pick<Operation, "method" | "auth" | "audited">,
   isSession: boolean,
 ): boolean {
-  if (audited !== undefined) return audited === "always" || isSession;
-  return method !== "GET" && (auth === "master" || isSession);
+  if (audited !== undefined) return audited === "always";
+  if (method !== "GET") return auth === "master" || isSession;
+  return auth === "bearer" && isSession;
 }

@@ -52,6 +52,7 @@ export const credentials = {
       "List the credentials about an agent, newest first, including revoked and expired ones.",
     section: "Credentials",
     auth: "bearer",
+    audited: "never",
     scope: "credentials:read",
     tier: "read",
     query: v.object({ ...pageQuery, type }),

@@ -43,6 +43,7 @@ export const market = {
     summary: "List the agents with a capability, scored and ranked.",
     section: "Market",
     auth: "bearer",
+    audited: "never",
     tier: "expensive",
     query: v.object({
       capability: describeAs(capability, "Only agents with this capability."),

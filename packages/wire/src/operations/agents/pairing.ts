@@ -89,6 +89,7 @@ export const pairing = {
     summary: "Get a pairing session of the calling agent, with the key that claimed it.",
     section: "Pairing",
     auth: "bearer",
+    audited: "never",
     scope: "pair",
     tier: "read",
     ok: { 200: Pairing },

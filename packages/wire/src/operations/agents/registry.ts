@@ -184,6 +184,7 @@ export const registry = {
       "ordered by the number of matching texts.",
     section: "Registry",
     auth: "bearer",
+    audited: "never",
     tier: "read",
     query: v.object({
       capability: describeAs(v.optional(capability), "Only agents with this capability."),
@@ -207,6 +208,7 @@ export const registry = {
     summary: "Get one agent of the registry.",
     section: "Registry",
     auth: "bearer",
+    audited: "never",
     tier: "read",
     ok: { 200: AgentEntry },
     refusals: ["agent.not_found"],

@@ -42,6 +42,7 @@ export const trust = {
     summary: "List an agent's trust records of the agents that it delegated to.",
     section: "Trust",
     auth: "bearer",
+    audited: "never",
     ownerOnly: true,
     scope: "credentials:read",
     tier: "read",
@@ -76,6 +77,7 @@ export const trust = {
     summary: "Get an agent's trust record of an agent that it delegated to.",
     section: "Trust",
     auth: "bearer",
+    audited: "never",
     ownerOnly: true,
     scope: "credentials:read",
     tier: "read",
@@ -106,6 +108,7 @@ export const trust = {
     summary: "List the agents that an agent trusts directly or through others, most trusted first.",
     section: "Trust",
     auth: "bearer",
+    audited: "never",
     ownerOnly: true,
     scope: "credentials:read",
     tier: "expensive",
@@ -123,6 +126,7 @@ export const trust = {
     summary: "Find the most trusted path from one agent to another.",
     section: "Trust",
     auth: "bearer",
+    audited: "never",
     tier: "expensive",
     ok: {
       200: v.object({

@@ -39,6 +39,7 @@ export const visibility = {
       "Get the checks that decide whether an agent can be found, and its rank in queries for its capabilities.",
     section: "Registry",
     auth: "bearer",
+    audited: "never",
     ownerOnly: true,
     tier: "expensive",
     ok: { 200: Visibility },

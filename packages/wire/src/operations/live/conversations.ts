@@ -136,7 +136,6 @@ export const conversations = {
     summary: "List a conversation's messages in the order in which they were added.",
     section: "Records",
     auth: "bearer",
-    audited: "session",
     ownerOnly: true,
     scope: "task:read",
     tier: "read",

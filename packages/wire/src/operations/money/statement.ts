@@ -36,6 +36,7 @@ export const statement = {
       "milliseconds since the epoch; by default all up to now. `format=csv` returns CSV, which has no pages.",
     section: "Budget",
     auth: "bearer",
+    audited: "never",
     ownerOnly: true,
     scope: "account:read",
     tier: "expensive",

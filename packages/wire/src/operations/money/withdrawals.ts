@@ -81,6 +81,7 @@ export const withdrawals = {
     summary: "List an agent's withdrawals, newest first.",
     section: "Budget",
     auth: "bearer",
+    audited: "never",
     ownerOnly: true,
     scope: "account:read",
     tier: "read",

@@ -166,7 +166,6 @@ export const approvals = {
       "List the approvals that an agent requested or, with `as=approver`, those that it may vote on. Pending approvals of agents that it has blocked are left out.",
     section: "Approvals",
     auth: "bearer",
-    audited: "session",
     ownerOnly: true,
     tier: "read",
     query: v.object({
@@ -214,7 +213,6 @@ export const approvals = {
     summary: "Get an approval with its votes, as its agent or one of its approvers.",
     section: "Approvals",
     auth: "bearer",
-    audited: "session",
     tier: "read",
     ok: { 200: Approval },
     refusals: ["approval.not_found", "approval.not_approver"],

@@ -8,7 +8,6 @@ export const evidence = {
     summary: "Get all evidence of a finished task, signed by the relay, as canonical JSON.",
     section: "Tasks",
     auth: "bearer",
-    audited: "session",
     scope: "task:read",
     tier: "read",
     // `@agent/verify` defines the format, and the signature covers every byte of it.

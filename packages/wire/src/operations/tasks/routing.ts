@@ -66,6 +66,7 @@ export const routing = {
       "Get the recorded inputs of a task's scored routing, from which its choice can be replayed.",
     section: "Tasks",
     auth: "bearer",
+    audited: "never",
     scope: "task:read",
     tier: "read",
     rawAnswer: true,
