@@ -11,6 +11,7 @@ import {
 import type { Config } from "../config/config.ts";
 import type { Idempotency } from "../http/server/idempotency.ts";
 import type { RequestContext } from "../http/handler.ts";
+import { toRelayTerms } from "../inspections/terms.ts";
 import { validate } from "../http/server/validate.ts";
 import { submitWithPayment } from "../payments/x402/submit-with-payment.ts";
 import type { Services } from "../services.ts";
@@ -97,8 +98,8 @@ function resolveBudgetCap(
   if (said.length > 0) return { cap: Math.min(...said), isFromCard: false };
   const price = shown && getListedPrice(shown, terms.required_capabilities ?? []);
   if (price === undefined) return { cap: undefined, isFromCard: false };
-  const rate = { fee_rate: disputes.feeRate, fee_min: disputes.feeMin };
-  const cap = terms.acceptance === undefined ? price : addArbitrationFee(price, rate);
+  const isInspected = terms.acceptance !== undefined;
+  const cap = isInspected ? addArbitrationFee(price, toRelayTerms(disputes)) : price;
   return { cap, isFromCard: true };
 }
 

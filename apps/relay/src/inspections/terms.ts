@@ -5,6 +5,7 @@ import {
   type InspectionTerms,
 } from "@agent/budget";
 import type { AcceptanceTerms } from "@agent/wire";
+import type { Config } from "../config/config.ts";
 import type { InspectionRow } from "../storage/tables/inspections.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import type { TaskAcceptance } from "../tasks/task-view.ts";
@@ -29,6 +30,19 @@ export function toLengths({ window_ms, answer_ms, decision_ms }: AcceptanceTerms
 /** Parses the lengths of the states of an inspection. */
 export function parseLengths(row: Pick<InspectionRow, "terms">): InspectionTerms {
   return toLengths(parseTerms(row));
+}
+
+/** Returns the terms that are the same for all inspections at this relay. */
+export function toRelayTerms({
+  answerMs,
+  decisionMs,
+  feeRate,
+  feeMin,
+}: Config["disputes"]): Pick<
+  AcceptanceTerms,
+  "answer_ms" | "decision_ms" | "fee_rate" | "fee_min"
+> {
+  return { answer_ms: answerMs, decision_ms: decisionMs, fee_rate: feeRate, fee_min: feeMin };
 }
 
 /** Returns how the arbitration fee is computed. */

@@ -1,6 +1,6 @@
-import { formatError } from "@agent/crypto";
 import { formatVerifierKey, type Note } from "@agent/transparency";
 import type { HeadFile } from "../log/heads/head-file.ts";
+import { loadHeadOrHold } from "../log/heads/load-head-or-hold.ts";
 import type { RelayLog } from "../log/heads/relay-log.ts";
 import type { Reader } from "../storage/storage.ts";
 import { findWitnessed } from "./store.ts";
@@ -15,12 +15,7 @@ export async function checkCosignedHead(
   read: Reader,
   cosigned: HeadFile,
 ): Promise<void> {
-  let last: Awaited<ReturnType<HeadFile["load"]>>;
-  try {
-    last = await cosigned.load();
-  } catch (error) {
-    return relayLog.holdSigning(`the head cosigned last cannot be read: ${formatError(error)}`);
-  }
+  const last = await loadHeadOrHold(relayLog, cosigned, "cosigned");
   // A witness of another generation has another key, so readers do not rely on what it remembers.
   if (last === undefined || !isSignedBy(last.note, formatVerifierKey(relayLog.keys().witnessKey))) {
     return;

@@ -13,5 +13,6 @@ export function findReceiptKey(
   const { agent_id: id, public_key: embedded } = receipt;
   if (named === undefined) return embedded;
   const keys = listKeysFor(named, { role: "agent", id });
-  return keys.find((key) => verifyJson(receipt, hexToBytes(key)));
+  // The verdict on the receipt has shown already that one of them signed it.
+  return keys.length === 1 ? keys[0] : keys.find((key) => verifyJson(receipt, hexToBytes(key)));
 }

@@ -2,6 +2,7 @@ import { queryBuilder, param, compile, either, sql } from "../../storage/queries
 import { largerOf } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FreezeRow, IncarnationRow } from "../../storage/tables/admin.ts";
+import { TABLES_ENDED_BY_RESTORE } from "../../storage/tables/ended-by-restore.ts";
 
 const incarnationRow = compile()(queryBuilder.selectFrom("incarnation").selectAll());
 
@@ -70,12 +71,11 @@ export async function insertRestoredFreeze(
   await tx.run(insertRestored, row);
 }
 
-const codesDelete = compile()(queryBuilder.deleteFrom("console_codes"));
-
-const sessionsDelete = compile()(queryBuilder.deleteFrom("console_sessions"));
+const deletesOfRestore = TABLES_ENDED_BY_RESTORE.map((table) =>
+  compile()(queryBuilder.deleteFrom(table)),
+);
 
 /** Ends all console sessions, and the codes that would open another one. */
 export async function deleteConsoleSessions(tx: Tx): Promise<void> {
-  await tx.run(codesDelete, {});
-  await tx.run(sessionsDelete, {});
+  for (const query of deletesOfRestore) await tx.run(query, {});
 }

@@ -7,6 +7,7 @@ import { loadAgentInspections } from "../reading/agent-inspections.ts";
 import { mayArbitrate } from "./may-arbitrate.ts";
 import { checkSubmitter } from "./check-submitter.ts";
 import { findOffer, hasRoom } from "./find-offer.ts";
+import { toRelayTerms } from "../terms.ts";
 import { isOffered, isWindowOffered, type WantedTerms } from "./offer.ts";
 
 type AcceptServices = Pick<Services, "storage" | "runtime" | "config" | "identity" | "trustGraph">;
@@ -78,14 +79,10 @@ function buildTerms(
   { config, identity }: Pick<Services, "config" | "identity">,
   { windowMs, arbiterId }: WantedTerms & { readonly windowMs: number },
 ): AcceptanceTerms {
-  const { answerMs, decisionMs, feeRate, feeMin } = config.disputes;
   return {
+    ...toRelayTerms(config.disputes),
     window_ms: windowMs,
-    answer_ms: answerMs,
-    decision_ms: decisionMs,
     arbiter_id: arbiterId ?? identity.relayId,
-    fee_rate: feeRate,
-    fee_min: feeMin,
     platform_fee_rate: config.payments.platformFeeRate,
   };
 }

@@ -1,4 +1,5 @@
 import type { Services } from "../../services.ts";
+import { toRelayTerms } from "../terms.ts";
 import { countOpenDisputes, findInspectionCounts } from "./count-store.ts";
 
 /** Returns the terms of inspections at this relay, and how its operator has decided until now. */
@@ -7,14 +8,10 @@ export async function loadDisputeTerms({
   identity,
   storage,
 }: Pick<Services, "config" | "identity" | "storage">) {
-  const { answerMs, decisionMs, feeRate, feeMin, windowMinMs } = config.disputes;
   const counts = await findInspectionCounts(storage.read, identity.relayId);
   return {
-    answer_ms: answerMs,
-    decision_ms: decisionMs,
-    fee_rate: feeRate,
-    fee_min: feeMin,
-    window_min_ms: windowMinMs,
+    ...toRelayTerms(config.disputes),
+    window_min_ms: config.disputes.windowMinMs,
     opened: counts?.arbiter_opened ?? 0,
     decided: counts?.arbiter_decided ?? 0,
     undecided: counts?.arbiter_undecided ?? 0,

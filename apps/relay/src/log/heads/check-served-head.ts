@@ -1,7 +1,7 @@
-import { formatError } from "@agent/crypto";
 import type { Reader } from "../../storage/storage.ts";
 import type { RelayLog } from "./relay-log.ts";
 import type { HeadFile } from "./head-file.ts";
+import { loadHeadOrHold } from "./load-head-or-hold.ts";
 import { findNewestHead } from "../store.ts";
 
 /**
@@ -13,12 +13,7 @@ export async function checkServedHead(
   read: Reader,
   served: HeadFile,
 ): Promise<void> {
-  let last: Awaited<ReturnType<HeadFile["load"]>>;
-  try {
-    last = await served.load();
-  } catch (error) {
-    return relayLog.holdSigning(`the head served last cannot be read: ${formatError(error)}`);
-  }
+  const last = await loadHeadOrHold(relayLog, served, "served");
   const size = (await findNewestHead(read))?.size ?? 0;
   if (last === undefined || last.head.origin !== relayLog.keys().origin) return;
   if (last.head.size <= size) return;

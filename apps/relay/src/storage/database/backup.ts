@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
+import { TABLES_ENDED_BY_RESTORE } from "../tables/ended-by-restore.ts";
 import { toDatabaseRefusal, refuseDatabase, type DatabaseRefusal } from "./database-refusal.ts";
 import { acquireFileLock } from "./file-lock.ts";
 import { inspectDatabase } from "./inspect-database.ts";
@@ -71,7 +72,7 @@ export function restoreDatabase(
 
 /**
  * Begins a new incarnation, whose number is greater than that of every earlier restore of the same relay, and
- * freezes the relay. No console session continues, because it may have been revoked since the backup.
+ * freezes the relay.
  */
 function beginIncarnation(path: string, migrations: readonly Migration[], now: number): void {
   const db = new Sqlite(path);
@@ -86,8 +87,7 @@ function beginIncarnation(path: string, migrations: readonly Migration[], now: n
         `INSERT INTO freeze (one, since, reason, restored) VALUES (1, ?, ?, 1)
          ON CONFLICT (one) DO UPDATE SET reason = excluded.reason, restored = 1`,
       ).run(BigInt(now), reason);
-      db.prepare("DELETE FROM console_codes").run();
-      db.prepare("DELETE FROM console_sessions").run();
+      for (const table of TABLES_ENDED_BY_RESTORE) db.prepare(`DELETE FROM ${table}`).run();
     }).immediate();
     // A write-ahead log that is left over would belong to the file under its old name.
     db.pragma("journal_mode = DELETE");
