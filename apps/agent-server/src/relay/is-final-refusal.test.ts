@@ -6,6 +6,8 @@ test.each([
   ["approval.not_found", 404, true],
   ["auth.not_owner", 403, true],
   ["auth.device_not_authorized", 403, false],
+  ["agent.key_displaced", 403, false],
+  ["agent.revoked", 403, true],
   ["rate.exceeded", 429, false],
   ["request.timeout", 408, false],
   ["server.failed", 500, false],

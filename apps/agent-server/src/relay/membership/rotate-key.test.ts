@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bootstrapAgent } from "@agent/client";
 import { bytesToHex, getPublicKey } from "@agent/crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readConfig, type Config } from "../../config/config.ts";
@@ -153,6 +154,36 @@ describe("the command rotate-key", { timeout: 30_000 }, () => {
     const history = await restored.operator.getSuccession({ params: { agentId } });
     expect(history.ok && history.body.current_public_key).toBe((await load()).publicKey);
     await restored.stop();
+  });
+
+  test("D25: rotate-key gives a new key to an agent that lost its key to another agent's proof", async () => {
+    const identity = await load();
+    const { agentId, publicKey, secretKey } = identity;
+    // As an earlier version bound a key: without a proof of it.
+    const bound = await fetch(`${relay.url}/api/v1/agents/bootstrap`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ agent_id: agentId, public_key: publicKey }),
+    });
+    expect(bound.status).toBe(201);
+    const other = "018f5d3a-0000-7000-8000-000000000001";
+    const proven = await bootstrapAgent({
+      ...runtime,
+      baseUrl: relay.url,
+      agentId: other,
+      secretKey,
+    });
+    expect(proven.ok).toBe(true);
+    const again = await bootstrapAgent({ ...runtime, baseUrl: relay.url, agentId, secretKey });
+    expect(again).toMatchObject({ ok: false, code: "agent.key_displaced" });
+
+    expect((await rotate()).faults).toEqual([]);
+    const after = await load();
+    expect(after.agentId).toBe(agentId);
+    expect(await findCurrentKey(agentId)).toBe(after.publicKey);
+    expect(await findCurrentKey(other)).toBe(publicKey);
+    const running = await startJoinedAgent({ relayUrl: relay.url, identity: after, tools: [] });
+    await running.stop();
   });
 
   test("rotate-key names what is missing", async () => {

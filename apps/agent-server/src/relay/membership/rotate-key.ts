@@ -45,14 +45,10 @@ async function sendSuccession(
   const history = await createRelayClient({ ...runtime, baseUrl }).getSuccession({ params });
   const current = history.ok ? history.body.current_public_key : undefined;
   if (current === bytesToHex(getPublicKey(newSecretKey))) return { ok: true };
-  const known = await bootstrapAgent({
-    ...runtime,
-    baseUrl,
-    agentId,
-    secretKey: oldSecretKey,
-    succession: await loadSuccession(dataDir, bytesToHex(getPublicKey(oldSecretKey))),
-  });
-  if (!known.ok) return known;
+  const earlier = await loadSuccession(dataDir, bytesToHex(getPublicKey(oldSecretKey)));
+  const agent = { ...runtime, baseUrl, agentId };
+  const known = await bootstrapAgent({ ...agent, secretKey: oldSecretKey, succession: earlier });
+  if (!known.ok && known.code !== "agent.key_displaced") return known;
   const succession = signSuccession({
     agent_id: agentId,
     oldSecretKey,
@@ -62,6 +58,11 @@ async function sendSuccession(
   });
   // Stored first, because the relay may take the record and its answer get lost.
   await addSuccession(dataDir, succession);
+  // A relay that gave the old key to another agent accepts no token under it, but the record.
+  if (!known.ok) {
+    const records = [...earlier, succession];
+    return bootstrapAgent({ ...agent, secretKey: newSecretKey, succession: records });
+  }
   const client = createRelayClient({ ...runtime, baseUrl, identity: known.identity });
   return client.rotateKey({ params, body: { succession: { ...succession } } });
 }
