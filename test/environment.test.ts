@@ -14,23 +14,27 @@ function listVariables(main: string) {
       encoding: "utf8",
     },
   );
+  // The relay names a default beside the variable, the agent server in one word at the end of its sentence.
   const lines = help.matchAll(
-    /^ *(?<name>[A-Z][A-Z0-9]*_?[A-Z0-9_]+)\b(?: \(default (?<value>.*)\))?/gm,
+    /^ *(?<name>[A-Z][A-Z0-9]*_?[A-Z0-9_]+)\b(?: \(default (?<value>.*)\)$| +.* \((?<word>[^() ]+)\)$)?/gm,
   );
   return [...lines].map(({ groups }) => ({
     name: groups?.["name"] ?? "",
-    value: groups?.["value"],
+    value: groups?.["value"] ?? groups?.["word"],
   }));
 }
 
 describe.each([
-  { main: "apps/relay/src/main.ts", minCount: 25 },
-  { main: "apps/agent-server/src/main.ts", minCount: 15 },
-])("The environment of $main", ({ main, minCount }) => {
+  { main: "apps/relay/src/main.ts", minCount: 25, minDefaults: 35 },
+  { main: "apps/agent-server/src/main.ts", minCount: 15, minDefaults: 10 },
+])("The environment of $main", ({ main, minCount, minDefaults }) => {
   const variables = listVariables(main);
 
   it("the environment of a program is listed in its help", () => {
     expect(variables.length).toBeGreaterThan(minCount);
+    expect(variables.filter(({ value }) => value !== undefined).length).toBeGreaterThanOrEqual(
+      minDefaults,
+    );
   });
 
   it.each(variables)(
