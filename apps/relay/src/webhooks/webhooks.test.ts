@@ -121,6 +121,7 @@ describe("An agent's webhook", () => {
     await subscribe(boss, ["task.completed"]);
     await subscribe(worker, ["task.completed"]);
     const task = await submitAcceptedTask(t, boss, worker);
+    expect((await t.as(worker, "POST", `${task.path}/claim`)).status).toBe(200);
     await t.asOperator("POST", `/api/v1/agents/${boss.agentId}/revoke`, {});
     const receipt = createReceipt(worker, task);
     expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
