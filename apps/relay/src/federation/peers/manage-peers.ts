@@ -50,8 +50,8 @@ export async function setPeerCredit(
 
 /**
  * Ends a peering on this side at once: only the operator can add the relay again, and it has no credit
- * until the operator sets it. Its tasks that no executor has begun are cancelled. A live peer is notified; an unreachable one learns it from its
- * heartbeats.
+ * until the operator sets it. Its tasks that no executor has begun are cancelled. A live peer is notified;
+ * an unreachable one learns it from its heartbeats.
  */
 export async function removePeer(
   services: FederationServices & Pick<Services, "router">,
