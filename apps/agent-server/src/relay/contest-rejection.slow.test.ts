@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { createRelayClient, sendVerdict } from "@agent/client";
 import { hashReceipt } from "@agent/receipts";
-import { createReceipt, createTestAgent } from "@agent/testkit";
+import { createReceipt } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
 import { createSystemRuntime } from "../runtime.ts";
+import { createPaidAgent } from "../testing/agents/create-paid-agent.ts";
 import { startTestRelay, type TestRelay } from "../testing/agents/test-relay.ts";
 import { contestRejection } from "./contest-rejection.ts";
 
@@ -16,19 +16,9 @@ beforeEach(async () => {
 });
 afterEach(() => relay.stop());
 
-async function createPaidAgent(amount: number) {
-  const agent = createTestAgent({ now: Date.now, randomBytes });
-  const { agentId, publicKey } = agent;
-  const body = { agent_id: agentId, public_key: publicKey };
-  const joined = await relay.operator.bootstrap({ body });
-  if (!joined.ok) throw new Error(joined.code);
-  await relay.operator.deposit({ params: { agentId }, body: { amount } });
-  return { ...agent, deviceId: joined.body.device_id };
-}
-
 test("IS19: the oldest of more rejections than one page is contested", async () => {
   const { operator } = relay;
-  const [boss, worker] = [await createPaidAgent(100), await createPaidAgent(1)];
+  const [boss, worker] = [await createPaidAgent(relay, 100), await createPaidAgent(relay, 1)];
   const params = { agentId: worker.agentId };
   const listing = {
     capabilities: ["count"],

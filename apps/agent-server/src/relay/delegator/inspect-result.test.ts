@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { createRelayClient } from "@agent/client";
-import { createReceipt, createTestAgent } from "@agent/testkit";
+import { createReceipt } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { silentLog } from "../../log.ts";
 import { createSystemRuntime } from "../../runtime.ts";
+import { createPaidAgent } from "../../testing/agents/create-paid-agent.ts";
 import { startTestRelay, type TestRelay } from "../../testing/agents/test-relay.ts";
 import type { DelegatorContext } from "./delegator-answer.ts";
 import { getTaskStatus } from "./get-task-status.ts";
@@ -15,20 +15,10 @@ beforeEach(async () => {
 });
 afterEach(() => relay.stop());
 
-async function createPaidAgent() {
-  const agent = createTestAgent({ now: Date.now, randomBytes });
-  const { agentId, publicKey } = agent;
-  const body = { agent_id: agentId, public_key: publicKey };
-  const joined = await relay.operator.bootstrap({ body });
-  if (!joined.ok) throw new Error(joined.code);
-  await relay.operator.deposit({ params: { agentId }, body: { amount: 10 } });
-  return { ...agent, deviceId: joined.body.device_id };
-}
-
 /** Orders an inspected task, whose executor delivers a receipt with these changes. */
 async function order(change: object) {
   const { operator } = relay;
-  const [boss, worker] = [await createPaidAgent(), await createPaidAgent()];
+  const [boss, worker] = [await createPaidAgent(relay, 10), await createPaidAgent(relay, 10)];
   const params = { agentId: worker.agentId };
   const listing = {
     capabilities: ["count"],
