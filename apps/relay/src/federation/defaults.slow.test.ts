@@ -1,7 +1,7 @@
 import { verifyJson, hexToBytes } from "@agent/crypto";
-import { type ManualClock, type TestAgent } from "@agent/testkit";
+import type { ManualClock, TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
+import type { ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   getPeer,
   getReconciliation,

@@ -2,7 +2,7 @@ import { sha256Hex } from "@agent/crypto";
 import { createSeededRandom, type ManualClock, type TestAgent } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
+import type { ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   getReconciliation,
   getPeerPositions,

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ManualClock, type TestAgent } from "@agent/testkit";
+import type { ManualClock, TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { settleEventLoop } from "../../test/devices.ts";
 import { backUpStored, restoreStored } from "../../test/engine/backup.ts";
-import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
+import type { ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   submitToBest,
   waitForTask,

@@ -8,7 +8,7 @@ import { onlyOn } from "../../test/engine/engine.ts";
 import { readBesideRelay } from "../../test/engine/stored.ts";
 import { federated, relayTask } from "../../test/contract/operator/federation.ts";
 import { startListeningPeer } from "../../test/network/listening-peer.ts";
-import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
+import type { ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   submitToBest,
   waitForTask,

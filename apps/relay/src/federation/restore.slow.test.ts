@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ManualClock, type TestAgent } from "@agent/testkit";
+import type { ManualClock, TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { backUpStored, restoreStored } from "../../test/engine/backup.ts";
 import { completeTaskOfPeer, federated } from "../../test/contract/operator/federation.ts";
 import { createFakePeer } from "../../test/network/fake-peer.ts";
-import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
+import type { ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   getReconciliation,
   getPeerPositions,

@@ -12,7 +12,7 @@ import {
 } from "../../test/contract/operator/federation.ts";
 import { createFakePeer } from "../../test/network/fake-peer.ts";
 import { startListeningPeer } from "../../test/network/listening-peer.ts";
-import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
+import type { ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   getReconciliation,
   getPeerPositions,

@@ -1,6 +1,6 @@
-import { type TestAgent } from "@agent/testkit";
+import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
+import type { ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   addPeer,
   advanceUntil,

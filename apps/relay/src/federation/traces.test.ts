@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { createReceipt, type ManualClock, type TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type ProxyAction } from "../../test/network/lossy-proxy.ts";
+import type { ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   waitForTask,
   waitUntil,

@@ -15,7 +15,10 @@ interface LevelChange {
   readonly level: TrustLevel;
 }
 
-/** Blocks an agent for a delegator, whose tasks that it has not begun go to others; any other level is earned by tasks (docs/decisions.md, 6). */
+/**
+ * Blocks an agent for a delegator, whose tasks that it has not begun go to others; any other level is earned by
+ * tasks (docs/decisions.md, 6).
+ */
 export async function updateTrustLevel(
   {
     storage,

@@ -3,11 +3,11 @@ import { bytesToHex, canonicalize, sha256Hex } from "@agent/crypto";
 import { limits } from "@agent/wire";
 import { CallCancelled } from "../../execution/abort-reasons.ts";
 import type { Runtime } from "../../runtime.ts";
-import {
-  type DelegatorAnswer,
-  type DelegatorContext,
-  type OrderContext,
-  type WorkOrder,
+import type {
+  DelegatorAnswer,
+  DelegatorContext,
+  OrderContext,
+  WorkOrder,
 } from "./delegator-answer.ts";
 import { explainDeposit } from "./describe-account.ts";
 import { describeOpenTask, describeResult, describeUnproven } from "./describe-result.ts";

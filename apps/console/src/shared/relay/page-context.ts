@@ -1,4 +1,4 @@
-import { type ReadonlySignal } from "@preact/signals";
+import type { ReadonlySignal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import { createEnvironment } from "@agent/client";

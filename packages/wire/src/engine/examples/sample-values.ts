@@ -31,8 +31,8 @@ const PEER_URL = "https://beta.example";
 const SESSION_CODE = "KpxGdC6qO8RjN5bMpils4A";
 
 /**
- * The texts of members, by name; in one operation, by `operation.name`. A text that the schema's pattern refuses is replaced by the first one that
- * fits.
+ * The texts of members, by name; in one operation, by `operation.name`. A text that the schema's pattern
+ * refuses is replaced by the first one that fits.
  */
 export const stringSamples: Readonly<Record<string, string>> = {
   agent_id: WORKER,
