@@ -24,7 +24,6 @@ export async function checkVisibility(
   agent: AgentRow,
   listing: Pick<ListingRow, "body"> | undefined,
 ): Promise<VisibilityCheck[]> {
-  const misspelled = await findMisspelled(services, listCapabilities(agent, listing));
   return [
     {
       check: "key",
@@ -34,15 +33,20 @@ export async function checkVisibility(
     checkAddress(services, agent),
     checkListing(listing),
     ...(await checkFeesAtHand(services.storage.read, agent.agent_id)),
-    {
-      check: "capabilities",
-      ok: misspelled.length === 0,
-      detail:
-        misspelled.length === 0
-          ? "spelled like those of other agents"
-          : `offers ${misspelled.join("; ")}`,
-    },
+    await checkCapabilities(services, listCapabilities(agent, listing)),
   ];
+}
+
+async function checkCapabilities(
+  services: Pick<Services, "storage">,
+  capabilities: readonly string[],
+): Promise<VisibilityCheck> {
+  const check = "capabilities";
+  if (capabilities.length === 0)
+    return { check, ok: false, detail: "none, so no query finds the agent" };
+  const misspelled = await findMisspelled(services, capabilities);
+  if (misspelled.length > 0) return { check, ok: false, detail: `offers ${misspelled.join("; ")}` };
+  return { check, ok: true, detail: "spelled like those of other agents" };
 }
 
 async function findMisspelled(

@@ -41,7 +41,6 @@ export async function getVisibility(
         : "Register: until then discovery shows the agent without an endpoint.",
     );
   }
-  if (capabilities.length === 0) hints.push("Name capabilities, or no query finds the agent.");
   if (capabilities.length > limits.visibilityQueries) {
     hints.push(`Only the first ${limits.visibilityQueries} capabilities were ranked.`);
   }

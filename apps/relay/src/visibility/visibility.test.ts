@@ -58,8 +58,9 @@ describe("the visibility report of an agent", () => {
     expect(checks.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual([
       "endpoint_url",
       "listing",
+      "capabilities",
     ]);
-    expect(hints.join(" ")).toMatch(/Register.*Name capabilities.*Connect/);
+    expect(hints.join(" ")).toMatch(/Register.*Connect.*no query finds the agent/);
   });
 
   test("the visibility report names no problem for a complete agent", async () => {

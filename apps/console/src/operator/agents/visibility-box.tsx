@@ -1,3 +1,4 @@
+import type { Visibility } from "@agent/wire";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { RowTable } from "../../shared/components/page-table.tsx";
 import { ForeignLine, ForeignText } from "../../shared/components/foreign-text.tsx";
@@ -12,13 +13,7 @@ export function VisibilityBox({ agentId }: { agentId: string }) {
       <AnswerView answer={visibility}>
         {({ checks, queries, hints }) => (
           <>
-            <p class={checks.every(({ ok }) => ok) ? "good" : "bad"}>
-              <strong>
-                {checks.every(({ ok }) => ok)
-                  ? "✓ Nothing keeps it from being found."
-                  : `✗ ${checks.filter(({ ok }) => !ok).length} of ${checks.length} checks fail.`}
-              </strong>
-            </p>
+            <Summary checks={checks} hints={hints} />
             <ul class="checks">
               {checks.map(({ check, ok, detail }) => (
                 <li key={check} class={ok ? "holds" : "fails"}>
@@ -63,5 +58,24 @@ export function VisibilityBox({ agentId }: { agentId: string }) {
         )}
       </AnswerView>
     </section>
+  );
+}
+
+/** An agent that is revoked or offline has a hint while all of its checks hold. */
+function Summary({ checks, hints }: Pick<Visibility, "checks" | "hints">) {
+  const failed = checks.filter(({ ok }) => !ok).length;
+  if (failed > 0) {
+    return (
+      <p class="bad">
+        <strong>{`✗ ${failed} of ${checks.length} checks fail.`}</strong>
+      </p>
+    );
+  }
+  return hints.length > 0 ? (
+    <p>All checks hold.</p>
+  ) : (
+    <p class="good">
+      <strong>✓ Nothing keeps it from being found.</strong>
+    </p>
   );
 }
