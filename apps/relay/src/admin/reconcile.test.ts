@@ -70,11 +70,11 @@ describe("the books", () => {
   });
 
   test.each([
-    ["money out of nothing", moved("agent:a", 5), ["all accounts together hold 0"]],
+    ["money out of nothing", moved("agent:a", 5), ["the balances of all accounts sum to 0"]],
     [
       "a balance that its postings do not make",
       account("agent:a", 5) + account("world", -5),
-      ["balances are the sums of their postings"],
+      ["each balance is the sum of its postings"],
     ],
     [
       "an agent that owes more than was taken back of its card payments",
@@ -89,7 +89,7 @@ describe("the books", () => {
     [
       "a hold without a task",
       moved("world", -5) + moved("held:t", 5),
-      ["every hold is that of an open task or withdrawal"],
+      ["each hold belongs to an open task or withdrawal"],
     ],
   ])("the books report %s as a failure of the right check", async (_, sql, failing) => {
     const state = await openEditedRelay(() => sql);

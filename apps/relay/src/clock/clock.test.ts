@@ -421,7 +421,7 @@ describe("the books", () => {
     await t.advance(3_600_000);
     await t.relay.idle();
     expect(t.listLogged("books.inconsistent")[0]).toMatchObject({
-      check: "settlement records say what their postings say",
+      check: "each settlement record agrees with its postings",
       ids: task.task_id,
     });
     rmSync(folder, { recursive: true });

@@ -78,7 +78,7 @@ test("a settlement without its log entry makes evidence inconsistent, unless it 
   const { body } = await edited.asOperator("GET", address);
   const checks = body["checks"] as { name: string; ok: boolean; ids: string[] }[];
   expect(checks.filter(({ ok }) => !ok)).toMatchObject([
-    { name: "settlements are in the transparency log", ids: [task.task_id] },
+    { name: "each settlement is in the transparency log", ids: [task.task_id] },
   ]);
   await edited.close();
   rmSync(folder, { recursive: true });

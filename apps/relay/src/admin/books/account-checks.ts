@@ -69,22 +69,22 @@ export const accountChecks: readonly BooksCheck[] = [
   },
   {
     code: "balance_mismatch",
-    name: "balances are the sums of their postings",
+    name: "each balance is the sum of its postings",
     find: findBrokenBalances,
   },
   {
     code: "hold_unmatched",
-    name: "every hold is that of an open task or withdrawal",
+    name: "each hold belongs to an open task or withdrawal",
     find: findUnmatchedHolds,
   },
   {
     code: "withdrawal_mismatch",
-    name: "what agents take out is in pending withdrawals",
+    name: "the amounts held for withdrawals are those of the pending ones",
     find: findWrongWithdrawalCounts,
   },
   {
     code: "held_mismatch",
-    name: "what accounts hold is in holds of their tasks",
+    name: "the held amount of each account is the sum of its tasks' holds",
     find: findWrongHeldAmounts,
   },
 ];

@@ -94,38 +94,38 @@ const edits: [string, (traded: Trade) => string, [string, string], (traded: Trad
   [
     "a settlement record that differs from its postings",
     () => "UPDATE settlements SET net = net + 1, fee = fee - 1;",
-    ["settlement_mismatch", "settlement records say what their postings say"],
+    ["settlement_mismatch", "each settlement record agrees with its postings"],
     ({ task }) => task.task_id,
   ],
   [
     "a wrong held amount of an account",
     ({ boss }) => `UPDATE accounts SET held = held + 1 WHERE account = 'agent:${boss.agentId}';`,
-    ["held_mismatch", "what accounts hold is in holds of their tasks"],
+    ["held_mismatch", "the held amount of each account is the sum of its tasks' holds"],
     ({ boss }) => `agent:${boss.agentId}`,
   ],
   [
     "a reserve of a peer for which nothing is open",
     () => RESERVE,
-    ["reserve_leaked", "what is reserved for peers is open"],
+    ["reserve_leaked", "the amounts reserved for peers are those of their open tasks"],
     () => "far",
   ],
   [
     "a completed priced task without settlement or outbox entry",
     () => "DELETE FROM settlements;",
-    ["task_unsettled", "completed priced tasks are settled or about to be"],
+    ["task_unsettled", "each completed paid task is settled or due to be settled"],
     ({ task }) => task.task_id,
   ],
   [
     "an x402 payment that is undecided for an hour",
     () => undecidedSince(t.clock.now() - HOUR_MS),
-    ["payment_undecided", "x402 payments are decided within an hour"],
+    ["payment_undecided", "the outcome of each x402 payment is known within an hour"],
     () => "proof-1",
   ],
   [
     "a wrong balance",
     ({ worker }) => `UPDATE accounts SET balance = balance + 1
       WHERE account IN ('agent:${worker.agentId}', 'world') AND balance > 0;`,
-    ["balance_mismatch", "balances are the sums of their postings"],
+    ["balance_mismatch", "each balance is the sum of its postings"],
     ({ worker }) => `agent:${worker.agentId}`,
   ],
 ];
@@ -176,8 +176,8 @@ describe("reconciliation", () => {
     await edit(`UPDATE postings SET amount = amount + 1 WHERE account = 'agent:${worker.agentId}';
       UPDATE settlements SET postings = '[]';`);
     expect(failing(await overHttp())).toEqual({
-      "balances are the sums of their postings": [`agent:${worker.agentId}`],
-      "settlement records say what their postings say": [task.task_id],
+      "each balance is the sum of its postings": [`agent:${worker.agentId}`],
+      "each settlement record agrees with its postings": [task.task_id],
     });
   });
 
@@ -200,7 +200,7 @@ describe("reconciliation", () => {
     const found = (await overHttp()).checks.find(({ ok }) => !ok);
     expect(found).toMatchObject({
       code: "held_mismatch",
-      name: "what accounts hold is in holds of their tasks",
+      name: "the held amount of each account is the sum of its tasks' holds",
       count: 1201,
     });
     expect(found?.ids).toHaveLength(20);

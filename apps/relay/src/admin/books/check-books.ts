@@ -36,7 +36,7 @@ export async function checkBooks(
   const checks: BooksCheckResult[] = [
     {
       code: "sum_not_zero",
-      name: "all accounts together hold 0",
+      name: "the balances of all accounts sum to 0",
       ok: sum === 0,
       count: sum === 0 ? 0 : 1,
       ids: [],

@@ -26,7 +26,7 @@ const findUnloggedSettlements: BooksCheck["find"] = async ({ snapshot, since }, 
 export const logChecks: readonly BooksCheck[] = [
   {
     code: "settlement_unlogged",
-    name: "settlements are in the transparency log",
+    name: "each settlement is in the transparency log",
     find: findUnloggedSettlements,
   },
 ];

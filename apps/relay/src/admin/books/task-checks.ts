@@ -62,23 +62,27 @@ const findWrongInspections: FindViolations = (books, report) =>
 export const taskChecks: readonly BooksCheck[] = [
   {
     code: "settlement_mismatch",
-    name: "settlement records say what their postings say",
+    name: "each settlement record agrees with its postings",
     find: findWrongSettlements,
   },
   {
     code: "task_unsettled",
-    name: "completed priced tasks are settled or about to be",
+    name: "each completed paid task is settled or due to be settled",
     find: findUnsettledTasks,
   },
   {
     code: "inspection_mismatch",
-    name: "inspections hold what is due until they are settled",
+    name: "each open inspection holds the amount due",
     find: findWrongInspections,
   },
-  { code: "reserve_leaked", name: "what is reserved for peers is open", find: findLeakedReserves },
+  {
+    code: "reserve_leaked",
+    name: "the amounts reserved for peers are those of their open tasks",
+    find: findLeakedReserves,
+  },
   {
     code: "payment_undecided",
-    name: "x402 payments are decided within an hour",
+    name: "the outcome of each x402 payment is known within an hour",
     find: findUndecidedPayments,
   },
 ];

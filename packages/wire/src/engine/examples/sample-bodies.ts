@@ -88,7 +88,7 @@ export const bodySamples: Readonly<Record<string, JsonObject>> = {
     checks: [
       {
         code: "sum_not_zero",
-        name: "all accounts together hold 0",
+        name: "the balances of all accounts sum to 0",
         ok: true,
         count: 0,
         ids: [],

@@ -22,7 +22,7 @@ const BooksCheck = v.object({
     v.optional(v.string()),
     "The fault that the rule finds, such as `sum_not_zero`; relays of older versions omit it.",
   ),
-  name: describeAs(v.string(), "The rule, such as `all accounts together hold 0`."),
+  name: describeAs(v.string(), "The rule, such as `the balances of all accounts sum to 0`."),
   ok: describeAs(v.boolean(), "Whether the rule holds."),
   count: describeAs(v.optional(wholeNumber), "The number of rows that break the rule."),
   ids: describeAs(
