@@ -159,9 +159,11 @@ test.each(["eyJ-", "eyJ.", "bearer ", "a.eyJ-.", "\u0085"])(
   "a megabyte of %j is logged in linear time",
   (unit) => {
     const text = unit.repeat(1_048_576 / unit.length);
-    const start = performance.now();
+    // Processor time, because other processes can delay this one.
+    const start = process.threadCpuUsage();
     lineOf((log) => log.info("x", { text }));
-    expect(performance.now() - start).toBeLessThan(1_000);
+    const { user, system } = process.threadCpuUsage(start);
+    expect((user + system) / 1_000).toBeLessThan(1_000);
   },
 );
 
