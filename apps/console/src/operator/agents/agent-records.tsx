@@ -2,6 +2,7 @@ import { PageTable, type TableColumn } from "../../shared/components/page-table.
 import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
+import { describeDetail } from "../../shared/format/describe-detail.ts";
 import { AgentLink } from "../subject-links.tsx";
 
 type TrustRecord = BodyOf<"listTrust">["records"][number];
@@ -129,7 +130,8 @@ export function AgentAudit({ agentId }: OfAgent) {
           { title: "action", cell: ({ action }) => action.replaceAll(/[._]/g, " ") },
           {
             title: "detail",
-            cell: ({ detail }) => (detail === null ? "–" : <ForeignLine text={detail} max={80} />),
+            cell: ({ detail }) =>
+              detail === null ? "–" : <ForeignLine text={describeDetail(detail)} max={80} />,
           },
         ]}
       />

@@ -8,6 +8,7 @@ import { usePageContext } from "../../shared/relay/page-context.ts";
 import { formatHashRoute, pickFilters } from "../../shared/routing/hash-route.ts";
 import { useOverview } from "../console-overview.ts";
 import { AgentLink } from "../subject-links.tsx";
+import { describeDetail } from "../../shared/format/describe-detail.ts";
 import { findSubject } from "./find-subject.ts";
 import { readField } from "../../shared/format/read-field.ts";
 
@@ -50,7 +51,8 @@ export function AuditPage() {
           },
           {
             title: "detail",
-            cell: ({ detail }) => (detail === null ? "–" : <ForeignLine text={detail} max={160} />),
+            cell: ({ detail }) =>
+              detail === null ? "–" : <ForeignLine text={describeDetail(detail)} max={160} />,
           },
           { title: "answer", cell: ({ result }) => describeResult(result) },
         ]}
