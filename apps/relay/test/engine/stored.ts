@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { dropDatabase, openConnection, runStatement } from "@agent/test-postgres";
 import Sqlite from "better-sqlite3";
 import { damageTable } from "../stored/damaged-database.ts";
+import { createTurns } from "../../src/storage/create-turns.ts";
 import { readDatabase } from "../../src/storage/database/read-database.ts";
 import type { Query, Reader } from "../../src/storage/storage.ts";
 import { openDatabaseOf, toUrl } from "./database-of-path.ts";
@@ -46,9 +47,11 @@ export interface StoredRows {
 export async function openStoredRows(path: string): Promise<StoredRows> {
   if (engine === "postgres") {
     const client = await openConnection(toUrl(path));
+    // The driver will refuse a statement on a connection that runs another one.
+    const runInTurn = createTurns();
     return {
-      all: async <Row>(text: string, values: readonly Value[] = []) =>
-        (await client.query(number(text), [...values])).rows as Row[],
+      all: <Row>(text: string, values: readonly Value[] = []) =>
+        runInTurn(async () => (await client.query(number(text), [...values])).rows as Row[]),
       close: () => client.end(),
     };
   }
