@@ -27,6 +27,8 @@ export interface ImpliedRelays {
   readonly t: TestRelay;
   /** An agent that `t` knows. */
   readonly agent: TestAgent;
+  /** An agent of `t` that lost its key to another. */
+  readonly displaced: TestAgent;
   readonly revoked: EditedRelay;
   /** A relay that allows one call of each tier. */
   readonly rateLimited: TestRelay;
@@ -49,6 +51,7 @@ export async function openImpliedRelays(): Promise<ImpliedRelays> {
   const frozen = await startTestRelay(federated);
   await frozen.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
   const agent = await t.createAgent();
+  const { displaced } = await createDisplacedAgent(t);
   const path = `/api/v1/agents/${agent.agentId}/revoke-tokens`;
   await t.asOperator("POST", path, { jtis: ["revoked"] });
   const revoked = await openEditedRelay(createRevocationSql);
@@ -58,6 +61,7 @@ export async function openImpliedRelays(): Promise<ImpliedRelays> {
   return {
     t,
     agent,
+    displaced,
     revoked,
     rateLimited: narrow,
     draining,
@@ -151,6 +155,9 @@ const createBrokenBody = () =>
 const withKey = (relay: Pick<TestRelay, "request">, name: OperationName, key: string) =>
   requestOperation(relay, name, { token: OPERATOR_TOKEN, headers: { "idempotency-key": key } });
 
+const failing = throwingRelay(new Error("a cause"));
+const unavailable = throwingRelay(new StorageUnavailable("a cause"));
+
 /** Provokes each refusal that an operation's row implies without declaring it. */
 export const impliedRefusalCases: Partial<Record<Code, ProvokeRefusal>> = {
   "auth.missing": ({ t }, name) => requestOperation(t, name),
@@ -172,10 +179,7 @@ export const impliedRefusalCases: Partial<Record<Code, ProvokeRefusal>> = {
     mintAgentToken(stage, { audience: stage.agent.did }),
   ),
   "auth.device_not_authorized": withToken(({ t }) => t.token(t.createUnknownAgent())),
-  "agent.key_displaced": async ({ t }, name) => {
-    const { displaced } = await createDisplacedAgent(t);
-    return requestOperation(t, name, { token: await t.token(displaced) });
-  },
+  "agent.key_displaced": withToken(({ t, displaced }) => t.token(displaced)),
   "agent.revoked": async ({ revoked: { t, agent } }, name) =>
     requestOperation(t, name, { token: await t.token(agent) }),
   "session.level": async ({ t }, name) => {
@@ -236,7 +240,6 @@ export const impliedRefusalCases: Partial<Record<Code, ProvokeRefusal>> = {
   },
   "server.draining": ({ draining }, name) => requestOperation(draining, name),
   "server.frozen": ({ frozen }, name) => requestOperation(frozen, name, { token: OPERATOR_TOKEN }),
-  "server.failed": (_, name) => requestOperation(throwingRelay(new Error("a cause")), name),
-  "server.unavailable": (_, name) =>
-    requestOperation(throwingRelay(new StorageUnavailable("a cause")), name),
+  "server.failed": (_, name) => requestOperation(failing, name),
+  "server.unavailable": (_, name) => requestOperation(unavailable, name),
 };
