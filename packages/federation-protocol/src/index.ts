@@ -2,7 +2,7 @@ export { FEDERATION_FEATURES, type FederationFeature, supportsFeature } from "./
 export { isFresh } from "./freshness.ts";
 export { FEDERATION_LIMITS } from "./limits.ts";
 export { parseMessage } from "./parse-message.ts";
-export { REFUSAL_STATUS } from "./refusal-status.ts";
+export { getRefusalStatus } from "./get-refusal-status.ts";
 export type {
   AdmissionCode,
   CancelCode,

@@ -1,6 +1,6 @@
+import { errors } from "@agent/wire";
 import { expect, it } from "vitest";
 import { classifyDelivery, getNextAttemptTime, isDeferred, type Delivery } from "./delivery.ts";
-import { REFUSAL_STATUS } from "../refusal-status.ts";
 
 it.each([
   [200, "accepted"],
@@ -42,9 +42,9 @@ it("a message is sent again later if the receiver's federation is off", () => {
   );
 });
 
-it.each(Object.entries(REFUSAL_STATUS).filter(([code]) => code.startsWith("result.")))(
+it.each(Object.entries(errors).filter(([code]) => code.startsWith("result.")))(
   "a result that is refused with %s is not sent again",
-  (code, status) => {
+  (code, { status }) => {
     expect(["refused", "duplicate"]).toContain(
       classifyDelivery({ kind: "answered", status, code }),
     );

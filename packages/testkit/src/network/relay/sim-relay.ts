@@ -1,6 +1,6 @@
 import type { Micro, Posting } from "@agent/budget";
 import { bytesToHex, generateKeyPair, uuidV7 } from "@agent/crypto";
-import { type FederationRefusal, ReplayCache, REFUSAL_STATUS } from "@agent/federation-protocol";
+import { type FederationRefusal, getRefusalStatus, ReplayCache } from "@agent/federation-protocol";
 import type { Delivery, RetrySchedule } from "@agent/federation-protocol/delivery";
 import type { KnownAgent } from "@agent/federation-protocol/discovery";
 import { isLive, isUsable, NEW_PEER } from "@agent/federation-protocol/peering";
@@ -269,7 +269,7 @@ export class SimRelay implements NetworkNode {
   }
 
   refuse({ code }: FederationRefusal): Reply {
-    return { status: REFUSAL_STATUS[code], code };
+    return { status: getRefusalStatus(code), code };
   }
 
   nameOf(relayId: string): string {
