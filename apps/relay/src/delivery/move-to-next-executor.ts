@@ -21,14 +21,13 @@ export async function moveToNextExecutor(
   task: TaskRow,
 ): Promise<TaskRow | undefined> {
   const { storage } = services;
-  const all = parseAttempts(task);
-  const attempts = (await isSubmitterGone(services, task)) ? [] : all;
+  const attempts = parseAttempts(task);
   const reachable = await findNextReachable(services, task, attempts);
   const attempt = reachable ?? (await findFirstAdmitted(services, task, attempts));
   const next = attempts[attempt];
   if (next === undefined) {
     // Rows of early versions name no executors.
-    if (all.length > 0) await cancelWithoutExecutor(services, task.task_id);
+    if (attempts.length > 0) await cancelWithoutExecutor(services, task.task_id);
     return undefined;
   }
   if (attempt === task.attempt) return undefined;
@@ -47,18 +46,6 @@ export async function moveToNextExecutor(
   });
   if (changed) services.waiters.notify(task.task_id);
   return reachable === undefined ? undefined : findPending(services, task.task_id);
-}
-
-/**
- * Returns whether the agent that submitted a task was revoked, or the operator removed the peer that did: neither
- * can get a result any more, and a removed peer cannot pay for one.
- */
-export async function isSubmitterGone(
-  { storage: { read } }: Pick<RouteServices, "storage">,
-  { submitted_by, origin_peer }: TaskRow,
-): Promise<boolean> {
-  if (origin_peer !== null) return isPeerRemoved(read, origin_peer);
-  return submitted_by !== null && (await isRevokedAgent(read, submitted_by));
 }
 
 /**

@@ -2,8 +2,10 @@ import { forwardTask } from "../federation/outbound/forward-task.ts";
 import { withStoredTrace } from "../observability/trace.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { executorOf, isForwarded, parseAttempts } from "../tasks/task.ts";
+import { cancelWithoutExecutor } from "./cancel-without-executor.ts";
 import { callEndpoint } from "./endpoints/call-endpoint.ts";
-import { isSubmitterGone, moveToNextExecutor } from "./move-to-next-executor.ts";
+import { isSubmitterGone } from "./is-submitter-gone.ts";
+import { moveToNextExecutor } from "./move-to-next-executor.ts";
 import { sendElsewhere, sendToDevices } from "./send-task.ts";
 import { findPending, isBlocked } from "./pending-task.ts";
 import type { RouteServices } from "./route-services.ts";
@@ -17,45 +19,49 @@ export function routeTask(services: RouteServices, task: TaskRow): Promise<void>
   return tryExecutors(services, task, async () => task);
 }
 
-/** Routes a task that may have been waiting for long; cancels it if its submitter is gone meanwhile. */
-export async function routePending(services: RouteServices, taskId: string): Promise<void> {
-  const task = await findPending(services, taskId);
-  if (task === undefined) return;
-  const begin = async () =>
-    (await isSubmitterGone(services, task)) ? moveToNextExecutor(services, task) : task;
-  await withStoredTrace(task.trace, () => tryExecutors(services, task, begin));
+/** Routes a task that may have been waiting for long. */
+export function routePending(services: RouteServices, taskId: string): Promise<void> {
+  return runOnPending(services, taskId, (task) => routeTask(services, task));
 }
 
 /** Tries the next executor at once, because the present one may no longer have the task. */
-export async function reassignPending(services: RouteServices, taskId: string): Promise<void> {
-  const task = await findPending(services, taskId);
-  if (task !== undefined) await reassign(services, task);
+export function reassignPending(services: RouteServices, taskId: string): Promise<void> {
+  return runOnPending(services, taskId, (task) => reassign(services, task));
 }
 
 /** Tries the next executor at once, because one refused the task. */
-export async function reassignToNext(
+export function reassignToNext(
   services: RouteServices,
   taskId: string,
   executorId: string,
 ): Promise<void> {
-  const task = await findPending(services, taskId);
-  // A local agent with the same id must not reassign a task of a remote agent.
-  if (task === undefined || isForwarded(task) || executorOf(task) !== executorId) return;
-  await reassign(services, task);
-}
-
-function reassign(services: RouteServices, task: TaskRow): Promise<void> {
-  return withStoredTrace(task.trace, () =>
-    tryExecutors(services, task, () => moveToNextExecutor(services, task)),
-  );
+  return runOnPending(services, taskId, async (task) => {
+    // A local agent with the same id must not reassign a task of a remote agent.
+    if (!isForwarded(task) && executorOf(task) === executorId) await reassign(services, task);
+  });
 }
 
 /** Tries the next executor after one stopped responding, or the same one if there is no other. */
 export async function reassignStalled(services: RouteServices, taskId: string): Promise<void> {
-  const task = await findPending(services, taskId);
-  if (task !== undefined)
-    await withStoredTrace(task.trace, () => moveToNextExecutor(services, task));
+  await runOnPending(services, taskId, (task) => moveToNextExecutor(services, task));
   await routePending(services, taskId);
+}
+
+/** Works on a task that still waits, in its trace; cancels it instead if its submitter is gone meanwhile. */
+async function runOnPending(
+  services: RouteServices,
+  taskId: string,
+  work: (task: TaskRow) => Promise<unknown>,
+): Promise<void> {
+  const task = await findPending(services, taskId);
+  if (task === undefined) return;
+  await withStoredTrace(task.trace, async () =>
+    (await isSubmitterGone(services, task)) ? cancelWithoutExecutor(services, taskId) : work(task),
+  );
+}
+
+function reassign(services: RouteServices, task: TaskRow): Promise<void> {
+  return tryExecutors(services, task, () => moveToNextExecutor(services, task));
 }
 
 async function tryExecutors(
