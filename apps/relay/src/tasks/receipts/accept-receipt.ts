@@ -11,7 +11,6 @@ import { isFromPeer } from "../../federation/peer-ref.ts";
 import { mayActFor, type Caller } from "../../identity/caller.ts";
 import { publishInspectionChanged } from "../../inspections/notify.ts";
 import type { Services } from "../../services.ts";
-import type { Tx } from "../../storage/storage.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { isBlockStored } from "../../trust/is-block-stored.ts";
 import { completeTask, type CompletedTask, type VerifiedReceipt } from "./complete-task.ts";
@@ -189,7 +188,8 @@ async function storeReceipt(
   const { task_id: taskId } = task;
   const { agent_id, status } = verified.receipt;
   const done = await storage.transaction(async (tx) => {
-    if (!hasBegun(task, agent_id) && (await isBlockedNow(tx, services, task, agent_id))) {
+    // The stored block decides, as for a claim, because another process may have stored it.
+    if (!hasBegun(task, agent_id) && (await isBlockStored(tx, task.submitted_by, agent_id))) {
       return refuseBlocked();
     }
     const outer = await completeTask(tx, services, task, verified);
@@ -221,17 +221,6 @@ async function storeReceipt(
   for (const each of done.all) publishCompletion(services, each);
   if (isFromPeer(task)) services.federation?.wake();
   return done.answer;
-}
-
-/** Another process may have stored a block that this one does not know yet. */
-async function isBlockedNow(
-  tx: Tx,
-  { storage, trustGraph }: AcceptServices,
-  { submitted_by }: TaskRow,
-  agentId: string,
-): Promise<boolean> {
-  if (trustGraph.isBlocked(submitted_by, agentId)) return true;
-  return storage.isShared && (await isBlockStored(tx, submitted_by, agentId));
 }
 
 function refuseBlocked() {
