@@ -7,6 +7,7 @@ import type { Caller } from "../../identity/caller.ts";
 import { BLOCKED, levelName, scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import { findTrust } from "../../trust/store.ts";
 import { toTrustBasisMember } from "../../trust/trust-basis.ts";
+import { PAST_ALL } from "../../agents/discovery/places/page-position.ts";
 import { searchRemoteAgents, findRemoteAgent } from "./search-remote-agents.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { calculateRemotePrice } from "./list-remote-candidates.ts";
@@ -20,18 +21,13 @@ interface RemotePage {
   readonly limit: number;
 }
 
-/** Starts the cursors of remote agents; they sort after all local agents. */
-const REMOTE_CURSOR_PREFIX = "~";
-
 /** Fills the rest of a page of discovery with remote agents (specification, "Discovery entry"). */
 export async function listRemoteAgents(
   services: FederationServices,
   { query, caller, agents, after = "", limit }: RemotePage,
 ): Promise<Answer<Operations["discover"]>> {
   const { capability, q } = query;
-  const last = after.startsWith(REMOTE_CURSOR_PREFIX)
-    ? after.slice(REMOTE_CURSOR_PREFIX.length)
-    : "";
+  const last = after.startsWith(PAST_ALL) ? after.slice(PAST_ALL.length) : "";
   const remote = await searchRemoteAgents(services, { capability, q });
   const remaining = remote.filter(({ agent_id }) => agent_id > last);
   const shown = remaining.slice(0, limit);
@@ -44,11 +40,7 @@ export async function listRemoteAgents(
     status: 200,
     body: {
       agents: [...agents, ...entries],
-      next_cursor: encodeCursor(
-        more,
-        more.length,
-        ({ agent_id }) => `${REMOTE_CURSOR_PREFIX}${agent_id}`,
-      ),
+      next_cursor: encodeCursor(more, more.length, ({ agent_id }) => `${PAST_ALL}${agent_id}`),
     },
   };
 }

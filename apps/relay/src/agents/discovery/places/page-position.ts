@@ -1,6 +1,6 @@
 import { NEWCOMERS } from "./place.ts";
 
-/** A text that sorts after every place. */
+/** Sorts after every place, and begins the cursors of remote agents, which follow all local ones. */
 export const PAST_ALL = "~";
 
 /** The places behind `start` and before `end`. */
