@@ -20,7 +20,7 @@ const METRICS = ["completed", "failed", "expired", "p50", "p95"] as const satisf
 
 type Series = Record<(typeof METRICS)[number], BodyOf<"getSeries">["points"]>;
 
-const showCount = (value: number) => String(Math.round(value * 10) / 10);
+const showTenths = (value: number) => String(Math.round(value * 10) / 10);
 
 /** Draws the outcomes of tasks and their durations, in a period that the user chooses. */
 export function OverviewCharts() {
@@ -78,7 +78,7 @@ function ChartPair({ series }: { series: Series }) {
   );
   return (
     <div class="columns">
-      <LineChart label="Tasks that ended" times={times} lines={ends} show={showCount} isStacked />
+      <LineChart label="Tasks that ended" times={times} lines={ends} show={showTenths} isStacked />
       <LineChart
         label="Time from submission to receipt"
         times={times}
