@@ -3,11 +3,28 @@ import { toEnginePlace } from "./database-of-path.ts";
 import { engine } from "./engine.ts";
 import { copyStored, removeStored } from "./stored.ts";
 
-async function runCommand(name: string, file: string, path: string, now: number): Promise<void> {
+function runCommand(name: string, file: string, path: string, now: number): Promise<void> {
+  const randomBytes = (length: number) => new Uint8Array(length);
+  return runStoredCommand(name, path, { now, randomBytes, words: [file] });
+}
+
+/** Runs a command of the relay on the database of a path. */
+export async function runStoredCommand(
+  name: string,
+  path: string,
+  {
+    now,
+    randomBytes,
+    words = [],
+  }: {
+    readonly now: number;
+    readonly randomBytes: (length: number) => Uint8Array;
+    readonly words?: readonly string[];
+  },
+): Promise<void> {
   const command = commands[name];
   if (command === undefined) throw new Error(`there is no command ${name}`);
-  const randomBytes = (length: number) => new Uint8Array(length);
-  const call = { arguments: [file], status: false, now, randomBytes, ...toEnginePlace(path) };
+  const call = { arguments: words, status: false, now, randomBytes, ...toEnginePlace(path) };
   const { ok, text } = await command.run(call);
   if (!ok) throw new Error(text);
 }

@@ -4,7 +4,8 @@ import { chooseAmount, chooseFrom, type HistoryRelay } from "./history-relay.ts"
 import type { HistoryStep, Picks } from "./history-step.ts";
 import { listTasks } from "./list-tasks.ts";
 
-async function putListing(
+/** Publishes a listing with a price, an offer of inspections and arbiters. */
+export async function putListing(
   relay: HistoryRelay,
   agent: Party,
   [, price, others, offer]: Picks,

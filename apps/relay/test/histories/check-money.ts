@@ -6,6 +6,9 @@ const EXPECTED_ERRORS = new Set([
   "account.overdrawn",
   "card.credit_refused",
   "clock.jumped",
+  "federation.result.unanswered",
+  "federation.settlement.defaulted",
+  "federation.settlement.held",
   "x402.payment.credit_refused",
   "x402.payment.undecided",
 ]);
@@ -64,7 +67,7 @@ async function checkTasks(relay: HistoryRelay): Promise<void> {
          where p.reference_id = t.task_id and p.account = 'agent:' || t.submitted_by
            and type <> 'settlement_credit') as moved
      from tasks as t left join settlements as s on s.task_id = t.task_id
-     where t.submitted_by is not null`,
+     where t.submitted_by is not null and t.origin_peer is null`,
   );
   for (const task of tasks) {
     const { status, locked, charge, settled } = task;
@@ -102,7 +105,10 @@ async function checkTokens(relay: HistoryRelay): Promise<void> {
 function checkLog(relay: HistoryRelay): void {
   for (const line of relay.t.lines.splice(0)) {
     const event = JSON.parse(line) as LoggedLine;
+    const isAlarm = event.msg === "federation.position_differs";
+    if (isAlarm) relay.alarms.push(line);
     const isExpected =
+      isAlarm ||
       EXPECTED_ERRORS.has(event.msg) ||
       event.code === "payment_undecided" ||
       event.error?.startsWith("StorageFrozen") === true;
@@ -140,7 +146,7 @@ async function checkBooks(relay: HistoryRelay): Promise<void> {
   );
   const expected = {
     deposits: relay.facts.deposited + Number(outside?.x402) - (totals["card_reversals"] ?? 0),
-    withdrawals: Number(outside?.paid),
+    withdrawals: Number(outside?.paid) + relay.facts.paidToPeer,
   };
   const { deposits, withdrawals } = totals;
   if (deposits !== expected.deposits || withdrawals !== expected.withdrawals) {

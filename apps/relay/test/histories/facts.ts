@@ -24,8 +24,10 @@ export interface TokenUse {
 /** The knowledge of agents and operator about a relay's money; a restored relay goes back to that of its backup. */
 export interface Facts {
   parties: Party[];
-  /** Credited by the operator or the card processor, in micro-units. */
+  /** Credited by the operator or the card processor, or received from a peer, in micro-units. */
   deposited: number;
+  /** Sent to a peer outside the relay, in micro-units. */
+  paidToPeer: number;
   readonly cards: CardPayment[];
   readonly tokens: Record<string, TokenUse>;
   /** The highest price that each submission accepted, in micro-units. */
@@ -33,5 +35,5 @@ export interface Facts {
 }
 
 export function createFacts(): Facts {
-  return { parties: [], deposited: 0, cards: [], tokens: {}, maxBudgets: {} };
+  return { parties: [], deposited: 0, paidToPeer: 0, cards: [], tokens: {}, maxBudgets: {} };
 }

@@ -7,7 +7,7 @@ import {
   type TestAgent,
 } from "@agent/testkit";
 import { createRelayClock } from "../../src/clock/relay-clock.ts";
-import { backUpStored, restoreStored } from "../engine/backup.ts";
+import { backUpStored, restoreStored, runStoredCommand } from "../engine/backup.ts";
 import { copyStored, openStoredRows, type StoredRows } from "../engine/stored.ts";
 import { cardEnv } from "../payments/card-processor.ts";
 import {
@@ -22,14 +22,29 @@ import { createFacts, type Facts, type Party } from "./facts.ts";
 /** Enough lines to see what led to a fault. */
 const MAX_NOTES = 60;
 
+export interface HistoryRelayOptions {
+  readonly clock?: ManualClock;
+  /** Two relays of a history need different random numbers, because their keys come from them. */
+  readonly seed?: number;
+  /** The name in the report of a fault. */
+  readonly name?: string;
+}
+
 /** A relay on a file that a history stops, kills and restores, with its agents and what they have done. */
 export class HistoryRelay {
-  readonly clock: ManualClock = createManualClock();
+  readonly clock: ManualClock;
+  readonly name: string;
   readonly facilitator: LocalFacilitator;
   readonly wallet: Wallet;
   facts: Facts = createFacts();
   /** By how many milliseconds the wall clock of the relay is ahead. */
   ahead = 0;
+  /** The peer whose agents also get tasks. */
+  neighbour: HistoryRelay | undefined;
+  /** The logged lines about books that differ from those of the peer. */
+  readonly alarms: string[] = [];
+  /** False while the relay is stopped, and from the moment of a crash. */
+  isRunning = false;
   #t!: TestRelay;
   #rows!: StoredRows;
   #path: string;
@@ -39,28 +54,40 @@ export class HistoryRelay {
   #names = 0;
   readonly #folder: string;
   readonly #env: Record<string, string>;
-  readonly #notes: string[] = [];
+  readonly #seed: number;
+  #notes: string[] = [];
 
   private constructor(
     folder: string,
     env: Record<string, string>,
-    createFacilitator: LocalFacilitator,
+    {
+      facilitator,
+      clock,
+      seed,
+      name,
+    }: Required<HistoryRelayOptions> & { readonly facilitator: LocalFacilitator },
   ) {
     this.#folder = folder;
-    this.facilitator = createFacilitator;
+    this.facilitator = facilitator;
+    this.clock = clock;
+    this.#seed = seed;
+    this.name = name;
     this.#env = {
       ...cardEnv("http://127.0.0.1:1"),
-      ...x402Env(createFacilitator.url),
+      ...x402Env(facilitator.url),
       ...env,
     };
     this.#path = this.#nextPath();
-    this.wallet = openWallet(createSeededRandom(7).randomBytes, this.clock.now);
+    this.wallet = openWallet(createSeededRandom(7 + seed).randomBytes, clock.now);
   }
 
-  static async open(folder: string, env: Record<string, string>): Promise<HistoryRelay> {
-    let now = () => 0;
-    const relay = new HistoryRelay(folder, env, await startLocalFacilitator(() => now()));
-    now = relay.clock.now;
+  static async open(
+    folder: string,
+    env: Record<string, string>,
+    { clock = createManualClock(), seed = 0, name = "" }: HistoryRelayOptions = {},
+  ): Promise<HistoryRelay> {
+    const facilitator = await startLocalFacilitator(clock.now);
+    const relay = new HistoryRelay(folder, env, { facilitator, clock, seed, name });
     await relay.#start();
     return relay;
   }
@@ -82,8 +109,8 @@ export class HistoryRelay {
     });
     this.#starts += 1;
     const env = { ...this.#env, AGENT_DB_PATH: this.#path };
-    const t = await startTestRelay(env, this.#starts, clock, relayClock);
-    const { randomBytes } = createSeededRandom(1_000 + this.#starts);
+    const t = await startTestRelay(env, this.#seed + this.#starts, clock, relayClock);
+    const { randomBytes } = createSeededRandom(this.#seed + 1_000 + this.#starts);
     const token: TestRelay["token"] = (agent, scope) =>
       createToken(agent, t.did, { now: relayClock.now, randomBytes }, scope);
     this.#t = {
@@ -94,12 +121,14 @@ export class HistoryRelay {
         t.request(method, path, { token: await token(agent), body }),
     };
     this.#rows = await openStoredRows(this.#path);
+    this.isRunning = true;
     await t.relay.tick();
   }
 
   async #stop(): Promise<void> {
     await this.#rows.close();
     await this.#t.close();
+    this.isRunning = false;
   }
 
   async restart(): Promise<void> {
@@ -110,6 +139,7 @@ export class HistoryRelay {
   /** Continues with the database as it is now, as after `kill -9`, although requests are running. */
   async crash(running: Promise<unknown> = Promise.resolve()): Promise<void> {
     const copy = this.#nextPath();
+    this.isRunning = false;
     await copyStored(this.#path, copy);
     await running;
     await this.#stop();
@@ -123,14 +153,27 @@ export class HistoryRelay {
     this.#backup = { path, facts: structuredClone(this.facts) };
   }
 
-  /** Continues with the last backup, if there is one; the relay is then frozen. */
-  async restore(): Promise<void> {
-    if (this.#backup === undefined) return;
+  /** Continues with the last backup, and is then frozen; false if there is none. */
+  async restore(): Promise<boolean> {
+    if (this.#backup === undefined) return false;
     // Two restores in one second would begin the same generation of the log.
     await this.clock.advance(1_000);
     await this.#stop();
     await restoreStored(this.#path, this.#backup.path, this.clock.now());
     this.facts = structuredClone(this.#backup.facts);
+    await this.#start();
+    return true;
+  }
+
+  /** Gives the stopped relay a new key by its command. */
+  async rotateKey(): Promise<void> {
+    // A step of the succession must be later than the one before.
+    await this.clock.advance(2_000);
+    await this.#stop();
+    await runStoredCommand("rotate-key", this.#path, {
+      now: this.clock.now(),
+      randomBytes: createSeededRandom(this.#seed + 2_000 + this.#starts).randomBytes,
+    });
     await this.#start();
   }
 
@@ -161,13 +204,18 @@ export class HistoryRelay {
   async report(what: string, answer: Promise<Reply>): Promise<Reply> {
     const reply = await answer;
     const { status, body } = reply;
-    this.note(`${what}: ${status} ${status >= 400 ? String(body["code"]) : ""}`);
+    this.note(`${this.name} ${what}: ${status} ${status >= 400 ? String(body["code"]) : ""}`);
     if (status === 500) this.fail("a request failed", this.#t.listLogged("request.failed"));
     return reply;
   }
 
   note(line: string): void {
     this.#notes.push(line);
+  }
+
+  /** Writes its notes beside those of another relay, in the order of time. */
+  joinNotes(other: HistoryRelay): void {
+    this.#notes = other.#notes;
   }
 
   fail(rule: string, detail: unknown): never {
@@ -181,6 +229,12 @@ export class HistoryRelay {
     const { parties } = this.facts;
     const active = parties.filter(({ revoked }) => !revoked);
     return chooseFrom(pick % 12 === 11 ? parties : active, pick >> 4)!;
+  }
+
+  /** Chooses the target of a task: an agent of this relay or of its peer. */
+  chooseWorker(pick: number): Party {
+    const isNear = this.neighbour === undefined || pick % 3 === 0;
+    return isNear ? this.chooseParty(pick) : this.neighbour!.chooseParty(pick);
   }
 
   findParty(id: string | null): Party | undefined {

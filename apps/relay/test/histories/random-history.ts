@@ -7,7 +7,8 @@ import { agentSteps, createParty } from "./agent-steps.ts";
 import { checkAll, checkRows } from "./check-money.ts";
 import { endHistory } from "./end-history.ts";
 import { HistoryRelay } from "./history-relay.ts";
-import type { HistoryStep, Picks } from "./history-step.ts";
+import { createGroups } from "./create-groups.ts";
+import type { HistoryStep } from "./history-step.ts";
 import { moneySteps } from "./money-steps.ts";
 import { relaySteps, unfreezeRelay } from "./relay-steps.ts";
 import { submissionSteps } from "./submission-steps.ts";
@@ -30,8 +31,6 @@ const weights: Partial<Record<keyof typeof steps | keyof typeof relaySteps, numb
   actOnInspection: 12,
   passTime: 8,
 };
-/** The weight that a history adds to the few steps that it repeats. */
-const REPEATED_WEIGHT = 25;
 
 const PARTIES = 5;
 const FIRST_DEPOSIT = 10;
@@ -40,45 +39,15 @@ const GROUPS_PER_CHECK = 10;
 /** The relay does not stay frozen for longer, because then nothing happens. */
 const MAX_FROZEN_GROUPS = 3;
 
-/** The names of steps that run at once, with the numbers that they choose by. */
-type Group = readonly (readonly [name: string, picks: Picks])[];
-
-/** A number without a bias to small ones, because steps use its remainders. */
-const pick = fc.noBias(fc.nat());
-
-function createGroup(repeated: readonly string[]): fc.Arbitrary<Group> {
-  const stepOf = (given: object) => {
-    const names = Object.keys(given).map((name) => ({
-      weight:
-        (weights[name as keyof typeof weights] ?? 1) +
-        (repeated.includes(name) ? REPEATED_WEIGHT : 0),
-      arbitrary: fc.constant(name),
-    }));
-    return fc.tuple(fc.oneof(...names), fc.tuple(pick, pick, pick, pick));
-  };
-  return fc.oneof(
-    { weight: 6, arbitrary: fc.tuple(stepOf(steps)) },
-    { weight: 4, arbitrary: fc.array(stepOf(steps), { minLength: 2, maxLength: 4 }) },
-    { weight: 3, arbitrary: fc.tuple(stepOf(relaySteps)) },
-  );
-}
-
 /** Histories of up to `maxGroups` groups of steps, and the settings of their relays. */
 export function createHistories(maxGroups: number) {
-  const repeated = fc.subarray(Object.keys(allSteps), { maxLength: 4 });
-  return repeated.chain((names) =>
-    fc.record({
-      groups: fc.array(createGroup(names), {
-        minLength: Math.floor(maxGroups / 2),
-        maxLength: maxGroups,
-        size: "max",
-      }),
-      AGENT_PLATFORM_FEE_RATE: fc.constantFrom("0", "0.05", "0.123456"),
-      AGENT_DISPUTE_FEE_RATE: fc.constantFrom("0", "0.05", "0.3"),
-      AGENT_DISPUTE_FEE_MIN: fc.constantFrom("0", "0.000001", "0.01"),
-      AGENT_RETENTION_DAYS: fc.constantFrom("0", "1", "30"),
-    }),
-  );
+  return fc.record({
+    groups: createGroups({ steps, soloSteps: relaySteps, maxTogether: 4, weights }, maxGroups),
+    AGENT_PLATFORM_FEE_RATE: fc.constantFrom("0", "0.05", "0.123456"),
+    AGENT_DISPUTE_FEE_RATE: fc.constantFrom("0", "0.05", "0.3"),
+    AGENT_DISPUTE_FEE_MIN: fc.constantFrom("0", "0.000001", "0.01"),
+    AGENT_RETENTION_DAYS: fc.constantFrom("0", "1", "30"),
+  });
 }
 
 type History = ReturnType<typeof createHistories> extends fc.Arbitrary<infer Value> ? Value : never;

@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** From a moment to the waiting time of card money; short times let more tasks be worked on. */
-const PASSES = [
+export const PASSES = [
   ...[1, 1, 1, 5, 5, 20, 20, 31, 61, 125, 600, 900].map((seconds) => seconds * SECOND_MS),
   HOUR_MS,
   DAY_MS,

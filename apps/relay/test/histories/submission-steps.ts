@@ -42,7 +42,7 @@ function createToken(relay: HistoryRelay, payer: TestAgent, worker: TestAgent, p
 async function createBody(
   relay: HistoryRelay,
   payer: TestAgent,
-  isRouted: boolean,
+  { isRouted, isBound }: { readonly isRouted: boolean; readonly isBound: boolean },
   [, , kind, terms]: Picks,
 ): Promise<Record<string, unknown>> {
   const executes = `coalesce(assigned_to, agent_id) = '${payer.agentId}'`;
@@ -57,9 +57,10 @@ async function createBody(
     ...(terms % 5 === 0 && { max_budget: chooseAmount(terms, 3_000_000) }),
     ...(kind % 7 === 0 && { wall_clock_ms: 30_000 }),
     ...(kind % 11 === 0 && { ttl_ms: 120_000 }),
-    ...(terms % 3 === 0 && {
-      acceptance: terms % 6 === 0 ? {} : { arbiter_id: relay.chooseParty(terms >> 2).agentId },
-    }),
+    ...(terms % 3 === 0 &&
+      isBound && {
+        acceptance: terms % 6 === 0 ? {} : { arbiter_id: relay.chooseParty(terms >> 2).agentId },
+      }),
     ...(parent !== undefined && { parent_task_id: parent.task_id }),
   };
 }
@@ -89,15 +90,20 @@ async function submitPaid(
   return paid;
 }
 
+/** A task for an agent of another relay is refused with a token or an inspection, so few of them have one. */
+const mayBind = (relay: HistoryRelay, worker: TestAgent, kind: number): boolean =>
+  relay.findParty(worker.agentId) !== undefined || kind % 8 === 0;
+
 /** Submits a task to an agent or to the best one, with a budget, a token, an inspection or a payment. */
 const submitTask: HistoryStep = async (relay, picks) => {
   const [who, whom, kind, terms] = picks;
-  const [payer, worker] = [relay.chooseParty(who), relay.chooseParty(whom)];
+  const [payer, worker] = [relay.chooseParty(who), relay.chooseWorker(whom)];
   const isRouted = kind % 4 === 0;
+  const isBound = mayBind(relay, worker, kind);
   const { token, budgets = [] } =
-    terms % 3 === 1 && !isRouted ? createToken(relay, payer, worker, terms >> 2) : {};
+    terms % 3 === 1 && !isRouted && isBound ? createToken(relay, payer, worker, terms >> 2) : {};
   const body: Record<string, unknown> = {
-    ...(await createBody(relay, payer, isRouted, picks)),
+    ...(await createBody(relay, payer, { isRouted, isBound }, picks)),
     ...(token !== undefined && { delegation_token: token }),
   };
   const bearer = await relay.t.token(payer);
@@ -130,7 +136,7 @@ function keepFacts(
 
 /** Sends a message of A2A, sometimes again, and sometimes cancels its task. */
 const sendMessage: HistoryStep = async (relay, [who, whom, kind]) => {
-  const [payer, worker] = [relay.chooseParty(who), relay.chooseParty(whom)];
+  const [payer, worker] = [relay.chooseParty(who), relay.chooseWorker(whom)];
   const token = await relay.t.token(payer);
   const call = (method: string, params: object) => {
     const body = { jsonrpc: "2.0", id: 1, method, params };
@@ -155,7 +161,7 @@ const allocatePlan: HistoryStep = (relay, [who, whom, kind]) => {
     title: "a plan",
     steps: [
       { step_id: "0", ordinal: 0, capability: "summarise" },
-      { step_id: "1", ordinal: 1, agent_id: relay.chooseParty(whom).agentId },
+      { step_id: "1", ordinal: 1, agent_id: relay.chooseWorker(whom).agentId },
     ],
     max_budget: chooseAmount(kind, 9_000_000),
   });
