@@ -87,7 +87,7 @@ function peeringHandlers(services: Services, { signedRoute, peerHandler }: Route
       receiveHeartbeat(federationServices, peer, raw),
     ),
     removeSelf: peerHandler("removeSelf", {}, (federationServices, peer, { raw }) =>
-      receiveRemoval(federationServices, peer, raw),
+      receiveRemoval({ ...federationServices, router: services.router }, peer, raw),
     ),
     listPeers: peerHandler("listPeers", { singleUse: true }, async (federationServices) => {
       const rows = await listPeers(federationServices.storage.read);

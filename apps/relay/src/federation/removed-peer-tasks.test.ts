@@ -5,6 +5,7 @@ import {
   closeSites,
   completeTask,
   getReconciliation,
+  listPeers,
   startTwoSites,
   waitForTask,
   waitUntil,
@@ -105,5 +106,50 @@ describe("a task of a peer that the operator removes", () => {
     await pass(2);
     const path = `/agent/${worker.agentId}/task/${left.task_id}`;
     await waitUntil(async () => (await getTaskAt(b, path)).status === "cancelled", "a cancel");
+  });
+});
+
+describe("a task of a peer that ends the peering by its own notice", () => {
+  test("FE31: a task that no executor has begun is cancelled once its peer has removed this relay", async () => {
+    const { a, b, worker } = sites;
+    const [first, second] = [await submit(), await submit()];
+    const [waiting, begun] = [
+      await waitForTask(b, worker, first.task_id),
+      await waitForTask(b, worker, second.task_id),
+    ];
+    const pathOf = (task_id: string) => `/agent/${worker.agentId}/task/${task_id}`;
+    expect(await b.as(worker, "POST", `${pathOf(begun.task_id)}/claim`)).toMatchObject({
+      status: 200,
+    });
+    await remove(a, b);
+    await waitUntil(
+      async () => (await getTaskAt(b, pathOf(waiting.task_id))).status === "cancelled",
+      "a cancel",
+    );
+    expect((await completeTask(b, worker, waiting)).status).toBe(409);
+    // Work that has begun may be finished, because the peer's operator may add this relay again.
+    expect(await getTaskAt(b, pathOf(begun.task_id))).toMatchObject({ status: "claimed" });
+    expect(await getReconciliation(b)).toMatchObject({ consistent: true });
+    await b.as(worker, "DELETE", `${pathOf(begun.task_id)}/claim`);
+    await pass(2);
+    await waitUntil(
+      async () => (await getTaskAt(b, pathOf(begun.task_id))).status === "cancelled",
+      "a cancel",
+    );
+  });
+
+  test("FE31: a task of a peer that missed its heartbeats goes on waiting, because the peer did not end the peering", async () => {
+    const { a, b, clock, worker } = sites;
+    const task = await submit();
+    const there = await waitForTask(b, worker, task.task_id);
+    await a.relay.drain();
+    for (let at = 0; at < 6; at += 1) {
+      await clock.advance(60_000);
+      await b.relay.tick();
+      await b.relay.idle();
+    }
+    expect((await listPeers(b))[0]).toMatchObject({ state: "removed" });
+    const path = `/agent/${worker.agentId}/task/${there.task_id}`;
+    expect(await getTaskAt(b, path)).toMatchObject({ status: "pending" });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   isLive,
+  isPeeringEnded,
   isUsable,
   applyPeerEvent,
   NEW_PEER,
@@ -131,6 +132,18 @@ describe("A peer", () => {
       expect([isLive({ state }), isUsable({ state })]).toEqual([live, usable]);
     },
   );
+
+  it.each<[string, PeerEvent[], boolean]>([
+    ["a removal by the operator", [{ type: "removal", byOperator: true }], true],
+    ["its own notice", [{ type: "removal", timestamp: 8 }], true],
+    ["a missed heartbeat and its own notice", [missed, { type: "removal", timestamp: 8 }], true],
+    ["its own notice and its handshake", [{ type: "removal" }, { type: "confirmed" }], false],
+    ["missed heartbeats that removed it", times(5, missed), false],
+    ["missed heartbeats that suspended it", times(3, missed), false],
+    ["a heartbeat", [heard], false],
+  ])("FE31: a peering after %s was ended by an operator: %s", (_, events, isEnded) => {
+    expect(isPeeringEnded(after(active, ...events))).toBe(isEnded);
+  });
 
   it("a peer in the state pending does not become active by a heartbeat", () => {
     expect(applyPeerEvent(NEW_PEER, heard)).toBe(NEW_PEER);

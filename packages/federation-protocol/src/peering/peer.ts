@@ -130,6 +130,20 @@ export function isUsable({ state }: Pick<PeerRecord, "state">): boolean {
   return state === "active";
 }
 
+/**
+ * Returns whether an operator ended the peering: this relay's own, or the peer's, which sends a notice. Only that
+ * operator can begin it again, so until then the peer accepts no result and its settlements are refused. A peer
+ * that missed its heartbeats did not end the peering.
+ */
+export function isPeeringEnded({
+  state,
+  removedByOperator,
+  missedHeartbeats,
+}: Pick<PeerRecord, "state" | "removedByOperator" | "missedHeartbeats">): boolean {
+  const hasLeft = missedHeartbeats < FEDERATION_LIMITS.missedHeartbeatsToRemove;
+  return removedByOperator || (state === "removed" && hasLeft);
+}
+
 function stateAfterMissedHeartbeat({ missedHeartbeats: missed, state }: PeerRecord): PeerState {
   if (missed + 1 >= FEDERATION_LIMITS.missedHeartbeatsToRemove) return "removed";
   return missed + 1 >= FEDERATION_LIMITS.missedHeartbeatsToSuspend ? "suspended" : state;

@@ -13,6 +13,7 @@ import { toPositionMessage } from "@agent/federation-protocol/settlement";
 import { isAnswerSigned, signAnswer } from "@agent/federation-protocol/signing";
 import type { PeerOperations } from "@agent/federation-protocol/http";
 import type { Answer, Refusal } from "@agent/wire";
+import type { Services } from "../../services.ts";
 import { countVisibleAgents } from "../../agents/discovery/profile-store.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { callPeer } from "../transport/call-peer.ts";
@@ -20,6 +21,7 @@ import type { FederationServices } from "../federation-services.ts";
 import { verifyWithPeerKey } from "../peers/peer-key.ts";
 import { comparePosition } from "../exposure/compare-position.ts";
 import { OWN_FEATURES } from "../own-features.ts";
+import { peerPayerRef } from "../peer-ref.ts";
 import { recordPeerEvent, peerSupports } from "../peers/peer-state.ts";
 import { listPeers } from "../peers/peer-store.ts";
 import { getPeerPosition } from "../exposure/position-store.ts";
@@ -50,9 +52,9 @@ export async function receiveHeartbeat(
   return { status: 200, body: answer, headers: { "x-relay-signature": signature } };
 }
 
-/** Records that a peer has ended the peering. */
+/** Records that a peer has ended the peering, and cancels its tasks that no executor has begun. */
 export async function receiveRemoval(
-  services: FederationServices,
+  services: FederationServices & Pick<Services, "router">,
   peer: FederationPeerRow,
   body: unknown,
 ): Promise<NoticeAnswer<"removeSelf">> {
@@ -61,6 +63,7 @@ export async function receiveRemoval(
   const { timestamp } = checked.removal;
   await recordPeerEvent(services, peer.relay_id, { type: "removal", timestamp });
   services.federation.remoteAgents.purgePeer(peer.relay_id);
+  services.router.reassignAllOf(peerPayerRef(peer.relay_id));
   return { status: 200, body: { status: "removed" } };
 }
 
