@@ -80,11 +80,12 @@ export function createRelay(services: Services, { federationWork, keepUp }: Rela
 
   const idempotency = createIdempotency(services);
 
-  const handlers = collectHandlers(services, { idempotency, limiter, isDraining });
+  const mayServe = () => keepUp.mayServe();
+  const handlers = collectHandlers(services, { idempotency, limiter, isDraining, mayServe });
 
   // The default router would first try, at each start, another one that cannot hold these paths.
   const app = new Hono({ router: new TrieRouter() });
-  mountSockets(app, { ...services, authenticate }, { isDraining, clientIp, limiter });
+  mountSockets(app, { ...services, authenticate }, { isDraining, mayServe, clientIp, limiter });
   if (config.server.console !== "off") mountPages(app, services, { limiter, clientIp });
   mountOperations(app, {
     handlers,
@@ -100,7 +101,7 @@ export function createRelay(services: Services, { federationWork, keepUp }: Rela
     log,
     isDraining,
     isShared: services.storage.isShared,
-    mayServe: () => keepUp.mayServe(),
+    mayServe,
     recordRequest: services.metrics.recordRequest,
     freezeReason: () => services.freezer.frozen()?.reason,
     isPathDisabled: (path) =>
@@ -131,10 +132,12 @@ function collectHandlers(
     idempotency,
     limiter,
     isDraining,
+    mayServe,
   }: {
     readonly idempotency: ReturnType<typeof createIdempotency>;
     readonly limiter: RateLimiter;
     readonly isDraining: () => boolean;
+    readonly mayServe: () => boolean;
   },
 ): Handlers {
   const { router } = services;
@@ -157,7 +160,7 @@ function collectHandlers(
     ...recordHandlers(services),
     ...visibilityHandlers(services),
     ...a2aHandlers(services, idempotency),
-    ...federationHandlers(services, { limiter, isDraining }),
+    ...federationHandlers(services, { limiter, isDraining, mayServe }),
     ...witnessHandlers(services, limiter),
     ...feedHandlers(services),
     ...sessionHandlers(services),

@@ -6,7 +6,6 @@ import {
   type PeerRefusal,
 } from "@agent/wire";
 import type { RequestContext } from "../http/handler.ts";
-import type { RateLimiter } from "../http/limits/rate-limit.ts";
 import { operations, type OperationName, type Operations } from "../operations.ts";
 import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
@@ -20,6 +19,7 @@ import { listBooked } from "./settlement/list-booked.ts";
 import { receiveHeartbeat, receiveRemoval } from "./peering/heartbeat.ts";
 import {
   authenticatePeer,
+  type PeerAuthOptions,
   type PeerRoute,
   type PeerRequest,
 } from "./transport/authenticate-peer.ts";
@@ -47,11 +47,6 @@ type PeerHandler<N extends PeerOperation> = (
 ) => Promise<Answer<Operations[N]> | PeerRefusal>;
 
 type PeerHandlers = { readonly [N in PeerOperation]: PeerHandler<N> };
-
-export interface PeerAuthOptions {
-  readonly limiter: RateLimiter;
-  readonly isDraining: () => boolean;
-}
 
 /** Returns the handlers for peers; their paths are not served while federation is off. */
 export function peerHandlers(services: Services, parts: PeerAuthOptions): PeerHandlers {

@@ -4,7 +4,8 @@ import type { Services } from "../services.ts";
 import { registerFederationMetrics } from "./metrics.ts";
 import { operatorHandlers } from "./operator-handlers.ts";
 import { OWN_FEATURES } from "./own-features.ts";
-import { peerHandlers, type PeerAuthOptions } from "./peer-handlers.ts";
+import { peerHandlers } from "./peer-handlers.ts";
+import type { PeerAuthOptions } from "./transport/authenticate-peer.ts";
 
 /** Returns the handlers for peers and those for the operator's operations on peers. */
 export function federationHandlers(services: Services, parts: PeerAuthOptions) {

@@ -3,6 +3,7 @@ import { newId, type Runtime } from "../runtime.ts";
 import type { Storage } from "../storage/storage.ts";
 import { version } from "../version.ts";
 import { acquireLease, keepLease, LEASE_MS, releaseLease, type HeldLease } from "./lease-store.ts";
+import { measureSkew, type DatabaseReading } from "./measure-skew.ts";
 import { LeadershipLost, type Membership } from "./membership.ts";
 import {
   deleteProcess,
@@ -51,7 +52,10 @@ class Member implements Membership {
   #leasedAt = 0;
   #upToDateAt: number;
   #skew = 0;
+  /** The time that the database stated at the last renewal. */
+  #reading: DatabaseReading | undefined;
   #hasOthers = false;
+  #isLedByOther = false;
   #hasResigned = false;
   #hasLeft = false;
   #renewing: Promise<void> | undefined;
@@ -88,17 +92,22 @@ class Member implements Membership {
     return this.#skew;
   }
 
+  hasSoundClock(): boolean {
+    if (!this.#isLedByOther || this.#reading === undefined) return true;
+    return this.#measureSkew(this.#reading) <= MAX_CLOCK_SKEW_MS;
+  }
+
   asLeader(storage: Storage): Storage {
     const lease = this.#lease;
     return {
       ...storage,
       transaction: (work, isolation) =>
         storage.transaction(async (tx) => {
-          const before = this.#runtime.now();
-          const now = lease && (await keepLease(tx, lease));
-          if (now === undefined || !this.#mayLead(this.#measureSkew(before, now))) {
-            throw new LeadershipLost();
-          }
+          const askedAt = this.#elapsed();
+          const time = lease && (await keepLease(tx, lease));
+          if (time === undefined) throw new LeadershipLost();
+          const reading = { time, askedAt, answeredAt: this.#elapsed() };
+          if (!this.#mayLead(this.#measureSkew(reading))) throw new LeadershipLost();
           return work(tx);
         }, isolation),
     };
@@ -139,20 +148,21 @@ class Member implements Membership {
 
   async #renewOwnRow(): Promise<void> {
     const sentAt = this.#elapsed();
-    const before = this.#runtime.now();
-    const renewed =
-      this.#id === undefined ? undefined : await renewProcess(this.#storage, this.#id);
-    const { now, others } = renewed ?? (await this.#join());
+    const row = { process_id: this.id(), lease: LEADER };
+    const renewed = this.#id === undefined ? undefined : await renewProcess(this.#storage, row);
+    const { now, others, is_led } = renewed ?? (await this.#join());
     this.#renewedAt = sentAt;
+    const reading = { time: now, askedAt: sentAt, answeredAt: this.#elapsed() };
+    this.#reading = reading;
+    this.#skew = this.#measureSkew(reading);
     this.#hasOthers = others > 0;
-    this.#skew = this.#measureSkew(before, now);
+    this.#isLedByOther = is_led === 1;
   }
 
-  /** Measures by a time of the database that it read after `before`, the time here, and until now. */
-  #measureSkew(before: number, now: number): number {
+  #measureSkew(reading: DatabaseReading): number {
     // The manual clock of a test has no relation to that of the database.
     if (this.#runtime.monotonic === undefined) return 0;
-    return Math.max(0, before - now, now - this.#runtime.now());
+    return measureSkew(reading, { now: this.#runtime.now(), elapsed: this.#elapsed() });
   }
 
   /** Alone, a process finds only times that it wrote by the same clock. */
@@ -171,7 +181,8 @@ class Member implements Membership {
   async #join(): Promise<WrittenRow> {
     const process_id = newId(this.#runtime);
     const { name } = this;
-    const joined = await insertProcess(this.#storage, { process_id, name, version });
+    const row = { process_id, name, version, lease: LEADER };
+    const joined = await insertProcess(this.#storage, row);
     if (joined === undefined) throw new Error("the process was not stored");
     this.#id = process_id;
     this.#lease = undefined;

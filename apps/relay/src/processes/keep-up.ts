@@ -14,7 +14,7 @@ export interface KeepUp {
    * long.
    */
   renew(): Promise<void>;
-  /** Whether requests may be served from what is in memory. */
+  /** Whether requests may be served by what is in memory and by the clock of this machine. */
   mayServe(): boolean;
   /** Lets another process lead while this one finishes its requests. */
   resign(): Promise<void>;
@@ -40,6 +40,21 @@ export function createNoKeepUp(): KeepUp {
   };
 }
 
+/** Ends what was opened here, because it could go on at another process. */
+function stepDown(
+  { processes, tokens, connections, log }: KeepUpServices,
+  tail: Pick<ChangeTail, "age">,
+): void {
+  log.error("processes.stepped_down", {
+    process_id: processes.id(),
+    changes_age: tail.age(),
+    has_sound_clock: processes.hasSoundClock(),
+  });
+  tokens.evictAll();
+  const reason = processes.hasSoundClock() ? "relay lost its database" : "relay's clock is wrong";
+  for (const connection of connections.all()) connection.close(1001, reason);
+}
+
 /** Hints that arrive within this time lead to a single read. */
 const HINT_DELAY_MS = 5;
 
@@ -47,14 +62,14 @@ export function createKeepUp(
   services: KeepUpServices,
   { tail, presences }: { readonly tail: ChangeTail; readonly presences: Presences },
 ): KeepUp {
-  const { processes, freezer, tokens, connections, log, runtime, waiters } = services;
+  const { processes, freezer, log, runtime, waiters } = services;
   const { hints } = services.storage;
   let isServing = true;
   let hasLeft = false;
   let isLookPlanned = false;
   let wereHintsMissing = false;
 
-  const mayServe = () => processes.isAlive() && !tail.isLost();
+  const mayServe = () => processes.isAlive() && processes.hasSoundClock() && !tail.isLost();
 
   /** Ends, once per loss, what depends on this process being alive. A process that leaves has already ended it. */
   function checkLife(): void {
@@ -63,9 +78,7 @@ export function createKeepUp(
     isServing = mayServe();
     if (isServing === wasServing) return;
     if (isServing) return log.info("processes.serves_again", { process_id: processes.id() });
-    log.error("processes.stepped_down", { process_id: processes.id(), changes_age: tail.age() });
-    tokens.evictAll();
-    for (const connection of connections.all()) connection.close(1001, "relay lost its database");
+    stepDown(services, tail);
   }
 
   async function attempt(work: () => Promise<void>): Promise<void> {

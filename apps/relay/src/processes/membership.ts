@@ -18,6 +18,11 @@ export interface Membership {
   markUpToDate(age: number): void;
   /** Returns how far the clock of this machine is from the database's, in ms, by the last renewal. */
   clockSkew(): number;
+  /**
+   * False while its clock differs from the database's by more than two seconds although another process leads,
+   * which only one whose clock does not differ may do.
+   */
+  hasSoundClock(): boolean;
   /** Returns a storage whose transactions reject as soon as another process leads. */
   asLeader(storage: Storage): Storage;
   /** Renews its row, and leads if no other process does. */
@@ -46,6 +51,7 @@ export function createSoleMembership(name: string): Membership {
     isUpToDate: () => true,
     markUpToDate() {},
     clockSkew: () => 0,
+    hasSoundClock: () => true,
     asLeader: (storage) => storage,
     renew: () => Promise.resolve(),
     resign: () => Promise.resolve(),

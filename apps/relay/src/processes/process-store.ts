@@ -2,17 +2,23 @@ import { compile, param, params, queryBuilder, sql } from "../storage/queries/co
 import { databaseTime } from "../storage/queries/fragments.ts";
 import type { Reader, Storage, Tx } from "../storage/storage.ts";
 import type { ProcessRow } from "../storage/tables/processes.ts";
+import { LEASE_MS } from "./lease-store.ts";
 
 /** A process counts as dead when it has not renewed its row for this long. */
 export const PROCESS_LIFETIME_MS = 10_000;
 
 const lifetimeEnd = sql<number>`${databaseTime} + ${sql.lit(PROCESS_LIFETIME_MS)}`;
 
-/** The time of the database when it wrote a row, and how many other processes were alive then. */
+/** The time of the database when it wrote a row, and what it then knew of other processes. */
 export interface WrittenRow {
   readonly now: number;
+  /** The number of other processes that were alive. */
   readonly others: number;
+  /** Whether one of them held the lease. */
+  readonly is_led: 0 | 1;
 }
+
+type RowWithLease = Pick<ProcessRow, "process_id"> & { readonly lease: string };
 
 /** A row whose end is further ahead was stored before the database's clock was set back. */
 const latestEnd = sql<number>`${databaseTime} + ${sql.lit(2 * PROCESS_LIFETIME_MS)}`;
@@ -25,7 +31,13 @@ export const isLive = sql<
 const otherCount = sql<number>`(
   select count(*) from processes where process_id <> ${param("process_id")} and ${isLive})`;
 
-const addProcess = compile<Pick<ProcessRow, "process_id" | "name" | "version">>()(
+/** A lease whose end is further ahead was stored before the database's clock was set back. */
+const isLedByOther = sql<0 | 1>`(
+  select count(*) from leases where leases.name = ${param("lease")}
+    and leases.holder <> ${param("process_id")} and leases.until > ${databaseTime}
+    and leases.until <= ${databaseTime} + ${sql.lit(2 * LEASE_MS)})`;
+
+const addProcess = compile<RowWithLease & Pick<ProcessRow, "name" | "version">>()(
   queryBuilder
     .insertInto("processes")
     .values({
@@ -33,30 +45,30 @@ const addProcess = compile<Pick<ProcessRow, "process_id" | "name" | "version">>(
       started_at: databaseTime,
       until: lifetimeEnd,
     })
-    .returning([databaseTime.as("now"), otherCount.as("others")]),
+    .returning([databaseTime.as("now"), otherCount.as("others"), isLedByOther.as("is_led")]),
 );
 
 export function insertProcess(
   { reserved }: Pick<Storage, "reserved">,
-  process: Pick<ProcessRow, "process_id" | "name" | "version">,
+  process: RowWithLease & Pick<ProcessRow, "name" | "version">,
 ): Promise<WrittenRow | undefined> {
   return reserved.get(addProcess, process);
 }
 
-const renewUpdate = compile<{ process_id: string }>()(
+const renewUpdate = compile<RowWithLease>()(
   queryBuilder
     .updateTable("processes")
     .set({ until: lifetimeEnd })
     .where("process_id", "=", param("process_id"))
-    .returning([databaseTime.as("now"), otherCount.as("others")]),
+    .returning([databaseTime.as("now"), otherCount.as("others"), isLedByOther.as("is_led")]),
 );
 
 /** Undefined when the row is gone, because others counted the process as dead. */
 export function renewProcess(
   { reserved }: Pick<Storage, "reserved">,
-  process_id: string,
+  process: RowWithLease,
 ): Promise<WrittenRow | undefined> {
-  return reserved.get(renewUpdate, { process_id });
+  return reserved.get(renewUpdate, process);
 }
 
 const deleteOne = compile<{ process_id: string }>()(

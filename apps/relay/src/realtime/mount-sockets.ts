@@ -23,6 +23,7 @@ export function mountSockets(
   services: SessionServices,
   options: {
     readonly isDraining: () => boolean;
+    readonly mayServe: () => boolean;
     readonly clientIp: (context: Context) => string;
     readonly limiter: RateLimiter;
   },
@@ -59,6 +60,7 @@ export function mountSockets(
 
   async function checkUpgrade(c: Context): Promise<Refusal | undefined> {
     if (options.isDraining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
+    if (!options.mayServe()) return { ...refuse("server.unavailable"), retryAfterSeconds: 2 };
     const tier = { tier: "auth", limit: limits.tiers.auth };
     const taken = takeForClient(options.limiter, tier, options.clientIp(c));
     if (!taken.allowed) {

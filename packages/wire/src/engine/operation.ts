@@ -159,6 +159,7 @@ type Media<O extends Operation> = O extends { readonly media: readonly (infer M 
  */
 export type PeerRefusal = Refusal<
   | "server.draining"
+  | "server.unavailable"
   | "rate.exceeded"
   | "federation.signature_invalid"
   | "federation.timestamp_expired"

@@ -26,6 +26,13 @@ export interface PeerRequest {
   readonly bound: boolean;
 }
 
+export interface PeerAuthOptions {
+  readonly limiter: RateLimiter;
+  readonly isDraining: () => boolean;
+  /** False while this process may not be alive for the others, or its clock is wrong. */
+  readonly mayServe: () => boolean;
+}
+
 export interface PeerRoute {
   readonly operation: Operation;
   /** Resolves the key of a relay that is not a peer yet; a peer's key is on record. */
@@ -50,12 +57,13 @@ export interface PeerRoute {
  */
 export async function authenticatePeer(
   services: FederationServices,
-  { limiter, isDraining }: { readonly limiter: RateLimiter; readonly isDraining: () => boolean },
+  { limiter, isDraining, mayServe }: PeerAuthOptions,
   { operation, resolveKey, unknownPeerCode, singleUse, activeOnly }: PeerRoute,
   { headers, raw, path }: Pick<RequestContext, "headers" | "raw" | "path">,
 ): Promise<PeerRequest | PeerRefusal> {
   const { storage, runtime, identity, federation } = services;
   if (isDraining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
+  if (!mayServe()) return { ...refuse("server.unavailable"), retryAfterSeconds: 2 };
   const now = runtime.now();
   const read = parseRequestClaim((name) => headers.get(name), now);
   if (!read.ok) return toPeerRefusal(read);

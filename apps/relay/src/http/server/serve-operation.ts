@@ -67,7 +67,7 @@ export interface ServeOptions {
   readonly freezeReason: () => string | undefined;
   /** Whether other processes may use the database, and end tokens there. */
   readonly isShared: boolean;
-  /** False while this process may not be alive for the others that share its database. */
+  /** False while this process may not be alive for the others that share its database, or its clock is wrong. */
   readonly mayServe: () => boolean;
 }
 
