@@ -68,5 +68,6 @@ export {
   type PayerRecord,
   type TrustThresholds,
 } from "./trust/payer-backing.ts";
+export { selectFigures, type TaskFigures } from "./trust/select-figures.ts";
 export { computeNextLevel, getTrustScore, type TrustLevel } from "./trust/trust-level.ts";
 export { DEFAULT_WEIGHTS, type SubScores, type Weights } from "./weights.ts";

@@ -2,7 +2,13 @@ import { verifyCredential, type VerifiableCredential } from "@agent/credentials"
 import { createReceipt, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { credentialsPath } from "../../test/agents/credentials.ts";
-import { createBuyer, submitAcceptedTask, putListing, type Delegation } from "../../test/market.ts";
+import {
+  createBuyer,
+  createSeller,
+  submitAcceptedTask,
+  putListing,
+  type Delegation,
+} from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -161,6 +167,24 @@ describe("Figures of a reputation", () => {
       measured_at: t.clock.now(),
       fees_kept_band: "0",
     });
+  });
+
+  test("E26: free tasks of a friend do not hide that all paid tasks failed", async () => {
+    const friend = await t.createAgent();
+    const other = await createSeller(t, 1);
+    const spent = await submitAcceptedTask(t, boss, other);
+    await deliver(spent, other);
+    await putListing(t, worker, 1);
+    for (let i = 0; i < 2; i += 1) await work({ status: "failed" });
+    await putListing(t, worker, {});
+    for (let i = 0; i < 5; i += 1) expect((await work({}, 1, friend)).status).toBe(200);
+    expect(await subjects(worker, Reputation)).toEqual([]);
+    await putListing(t, worker, 1);
+    const answer = await work({}, 100);
+    expect(answer.body).toHaveProperty("credential_id");
+    expect(await subjects(worker, Reputation)).toMatchObject([
+      { success_rate: 1 / 3, avg_latency_ms: 100, task_count: 8, sample_size: 3 },
+    ]);
   });
 
   test("a reputation counts only paid tasks once one was paid", async () => {

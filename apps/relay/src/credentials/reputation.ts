@@ -1,4 +1,5 @@
 import type { CredentialSubject } from "@agent/credentials";
+import { selectFigures, type TaskFigures } from "@agent/routing-semiring";
 import { getAvailability, isOnline } from "../agents/discovery/online.ts";
 import { findProfile } from "../agents/discovery/profile-store.ts";
 import type { Services } from "../services.ts";
@@ -13,8 +14,8 @@ import { getFeesKeptBand } from "./fees-kept-band.ts";
 type Reputation = CredentialSubject<"AgentReputationCredential">;
 
 /**
- * Builds an agent's reputation from the tasks that ended at this relay; undefined while none succeeded, or
- * when no key is bound to the agent.
+ * Builds an agent's reputation from the tasks that ended at this relay; undefined while none of those that it
+ * states succeeded, or when no key is bound to the agent.
  */
 export async function getReputation(
   read: Reader,
@@ -26,7 +27,8 @@ export async function getReputation(
   if (profile === undefined || profile.public_key === null || history === undefined) {
     return undefined;
   }
-  const measured = selectFigures(history);
+  const [paid, free] = [toPaidFigures(history), toFreeFigures(history)];
+  const measured = selectFigures({ paid, free });
   if (measured.successes === 0) return undefined;
   const now = runtime.now();
   const listing = parseListing(profile.listing);
@@ -34,27 +36,13 @@ export async function getReputation(
     id: publicKeyToDid(profile.public_key),
     success_rate: measured.successes / measured.counted,
     avg_latency_ms: measured.latencyMs / measured.successes,
-    task_count: toPaidFigures(history).counted + toFreeFigures(history).counted,
+    task_count: paid.counted + free.counted,
     trust_score: scoreOfLevel(profile.payers_level ?? UNKNOWN),
     availability: getAvailability(isOnline(profile, connections, now), listing),
     sample_size: measured.counted,
     measured_at: now,
     fees_kept_band: getFeesKeptBand(history.fees_kept),
   };
-}
-
-interface TaskFigures {
-  readonly successes: number;
-  readonly counted: number;
-  /** Sum over all successes. */
-  readonly latencyMs: number;
-}
-
-/** Free tasks prove little, so they count only while there are no paid ones. */
-function selectFigures(history: AgentHistoryRow): TaskFigures {
-  const [paid, free] = [toPaidFigures(history), toFreeFigures(history)];
-  if (paid.successes > 0) return paid;
-  return { ...free, counted: free.counted + paid.counted };
 }
 
 function toPaidFigures(history: AgentHistoryRow): TaskFigures {
