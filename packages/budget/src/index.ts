@@ -50,7 +50,9 @@ export {
 } from "./inspection/decide-inspection.ts";
 export {
   computeLeastLoss,
+  countsForArbiter,
   countsForParties,
+  type DecidedDispute,
   type InspectionStake,
 } from "./inspection/inspection-cost.ts";
 export {
@@ -65,6 +67,7 @@ export {
 } from "./inspection/inspection-limits.ts";
 export {
   asMillionths,
+  computePart,
   fromMillionths,
   type Millionths,
   NO_SHARE,

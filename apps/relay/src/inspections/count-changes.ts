@@ -23,7 +23,10 @@ export type CountedParts = Pick<
 type Figure = Exclude<keyof InspectionCountRow, "agent_id">;
 
 /** Lists the figures in which an inspection counts, each with its agent. */
-function listCounts(row: CountedParts): [agentId: string, figure: Figure][] {
+function listCounts(
+  row: CountedParts,
+  isDecisionCounted: boolean,
+): [agentId: string, figure: Figure][] {
   if (row.counted === 0) return [];
   const { submitter_id, executor_id, arbiter_id, passed_by, lost_by } = row;
   const isClosed = row.closed_at !== null;
@@ -40,7 +43,7 @@ function listCounts(row: CountedParts): [agentId: string, figure: Figure][] {
     [executor_id, "executor_rejected", hasCost && isRejected],
     [executor_id, "executor_lost", hasCost && isClosed && lost_by === "executor"],
     [arbiter_id, "arbiter_opened", isDisputed],
-    [arbiter_id, "arbiter_decided", isDecided],
+    [arbiter_id, "arbiter_decided", isDecided && isDecisionCounted],
     [arbiter_id, "arbiter_undecided", isDisputed && isClosed && !isDecided && lost_by === null],
     [passed_by, "arbiter_passed", hasCost],
   ];
@@ -64,15 +67,17 @@ const NO_COUNTS = {
 
 /**
  * Computes the changes to the statistics of each agent when an inspection moves from one state to the next,
- * ordered by agent id, so that transactions never deadlock.
+ * ordered by agent id, so that transactions never deadlock. `isDecisionCounted`: whether its decision counts
+ * for its arbiter.
  */
 export function computeCountChanges(
   before: CountedParts,
   after: CountedParts,
+  isDecisionCounted = true,
 ): InspectionCountRow[] {
   const changes = new Map<string, InspectionCountRow>();
   const add = (row: CountedParts, by: 1 | -1) => {
-    for (const [agent_id, figure] of listCounts(row)) {
+    for (const [agent_id, figure] of listCounts(row, isDecisionCounted)) {
       const change = changes.get(agent_id) ?? { agent_id, ...NO_COUNTS };
       changes.set(agent_id, { ...change, [figure]: change[figure] + by });
     }

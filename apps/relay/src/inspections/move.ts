@@ -8,6 +8,7 @@ import { publishReputation } from "../tasks/receipts/record-task-outcome.ts";
 import { closeInspection, type ClosedInspection, type CloseServices } from "./close.ts";
 import { toInspection } from "./current-state.ts";
 import { enqueueInspectionChanged, publishInspectionChanged } from "./notify.ts";
+import { isDecisionCounted } from "./reading/counts-for-arbiter.ts";
 import { updateInspection } from "./store.ts";
 
 /** The parts of a relay that a move of an inspection needs. */
@@ -68,7 +69,10 @@ export async function moveInspection(
   const { outcome } = after;
   const closed = outcome === null ? undefined : await closeInspection(tx, services, row, outcome);
   const next = closed?.row ?? row;
-  if (!(await updateInspection(tx, before, next))) return refuse("inspection.wrong_state");
+  const isCounted = decision === undefined || (await isDecisionCounted(tx, next, identity));
+  if (!(await updateInspection(tx, before, next, isCounted))) {
+    return refuse("inspection.wrong_state");
+  }
   const isChanged = earlier.state !== after.state;
   if (isChanged) await enqueueInspectionChanged(tx, services, next);
   else tx.noteChange("inspection", next.task_id);

@@ -12,6 +12,7 @@ import {
   type Parties,
   passDeadline,
   putOffer,
+  ruleAsOperator,
 } from "../../test/inspections.ts";
 import { createBuyer, expectConsistentBooks, getTaskAt, submitTask } from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
@@ -75,6 +76,42 @@ describe("lost disputes", () => {
   });
 });
 
+describe("decisions of an arbiter", () => {
+  const decidedBy = async ({ arbiter }: Parties, cases: readonly number[], price = 2) => {
+    const own = await createOwnWorker(price);
+    for (const share of cases) {
+      expect((await decide(t, await beginDispute(t, own), share)).status).toBe(200);
+      await t.clock.advance(1);
+    }
+    return inspectionsOf(arbiter);
+  };
+
+  test.each([
+    ["about a negligible sum", [1, 0], 0.000001],
+    ["that pay nothing for a submitter that never paid", [0, 0, 0.01], 2],
+  ])(
+    "E27: decisions %s cost an owner of all parties nothing, and do not count for its arbiter",
+    async (_title, shares, price) => {
+      const figures = await decidedBy(parties, shares, price);
+      expect(figures).toMatchObject({ as_arbiter: { decided: 0, passed: 0 } });
+      const { body } = await t.asOperator("GET", "/api/v1/admin/reconciliation");
+      expect(Number((body["totals"] as { fees: number }).fees)).toBeLessThan(0.01);
+    },
+  );
+
+  test("decisions that pay a part count for their arbiter, and so do all of a submitter that paid before", async () => {
+    expect(await decidedBy(parties, [0.5, 1])).toMatchObject({ as_arbiter: { decided: 2 } });
+    expect(await decidedBy(parties, [0, 0.000001])).toMatchObject({ as_arbiter: { decided: 4 } });
+  });
+
+  test("the operator answers for its decision of any sum", async () => {
+    const own = await createOwnWorker(0.000001);
+    await ruleAsOperator(t, await beginDispute(t, own, { named: false }), 0);
+    const { body } = await t.request("GET", "/.well-known/agent-relay.json");
+    expect(body["disputes"]).toMatchObject({ opened: 1, decided: 1, undecided: 0 });
+  });
+});
+
 describe("arbiters that leave cases undecided", () => {
   const ask = async () => {
     const acceptance = { arbiter_id: parties.arbiter.agentId };
@@ -94,6 +131,25 @@ describe("arbiters that leave cases undecided", () => {
     expect(await ask()).toBeUndefined();
     expect(await inspectionsOf(own.arbiter)).toMatchObject({ as_arbiter: { passed: 0 } });
     await expectConsistentBooks(t);
+  });
+
+  test.each([
+    [
+      "A29: a decision that costs its parties nothing does not end",
+      0,
+      "acceptance.arbiter_invalid",
+    ],
+    ["a decision that pays for work ends", 1, undefined],
+  ])("%s the suspension of an arbiter", async (_title, share, code) => {
+    const passed = await beginDispute(t, parties);
+    for (let begun = 1; begun < 3; begun += 1) await beginDispute(t, parties);
+    await t.clock.advance(1_000);
+    const other = { ...(await createOwnWorker(2)), boss: await createBuyer(t, 10) };
+    const late = await beginDispute(t, other);
+    await passDeadline(t, passed);
+    expect(await ask()).toBe("acceptance.arbiter_invalid");
+    expect((await decide(t, late, share)).status).toBe(200);
+    expect(await ask()).toBe(code);
   });
 
   test("IS36: many disputes about negligible sums do not prolong the suspension of an arbiter", async () => {

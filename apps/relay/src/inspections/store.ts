@@ -98,16 +98,19 @@ const addCounts = compile<InspectionCountRow>()(
 
 /**
  * Stores the next state of an open inspection, with its effect on the statistics; false if it is no longer
- * in the state of `before`.
+ * in the state of `before`. `isDecisionCounted`: whether its decision, if it has one, counts for its arbiter.
  */
 export async function updateInspection(
   tx: Tx,
   before: CountedParts & Pick<InspectionRow, "state" | "deadline">,
   after: InspectionRow,
+  isDecisionCounted = true,
 ): Promise<boolean> {
   const guard = { old_state: before.state, old_deadline: before.deadline };
   if ((await tx.run(updateQuery, { ...after, ...guard })) !== 1) return false;
-  for (const change of computeCountChanges(before, after)) await tx.run(addCounts, change);
+  for (const change of computeCountChanges(before, after, isDecisionCounted)) {
+    await tx.run(addCounts, change);
+  }
   return true;
 }
 

@@ -23,6 +23,28 @@ export function countsForParties({ due, fee, platformFeeRate }: InspectionStake)
   return platformFeeRate === 0 || LEAST_PART_OF_FEE * splitFee(due, platformFeeRate).fee >= fee;
 }
 
+/** A decided dispute as far as its cost to its parties and its arbiter depends on it, in micro-units. */
+export interface DecidedDispute extends InspectionStake {
+  /** The sum that was paid to the executor. */
+  readonly paid: Micro;
+  /** The fees that the submitter left the relay as a payer, with all executors. */
+  readonly submitterFees: number;
+}
+
+/**
+ * Returns whether a decision counts for the agent that made it as an arbiter. If the arbiter has the same
+ * owner as both parties, the arbitration fee costs nothing, and the relay keeps only its fee for the paid
+ * sum, which is nothing if the executor lost everything. That fee must therefore be large enough
+ * (`countsForParties`), or the submitter must be a customer: it left at least `leastFees` before.
+ */
+export function countsForArbiter(
+  { paid, submitterFees, ...stake }: DecidedDispute,
+  leastFees: Micro,
+): boolean {
+  if (countsForParties({ ...stake, due: paid })) return true;
+  return countsForParties(stake) && submitterFees >= leastFees;
+}
+
 const HALF = asMillionths(MICRO / 2);
 
 /**

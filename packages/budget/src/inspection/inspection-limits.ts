@@ -59,7 +59,10 @@ function hasLostTooMany(cases: readonly SubmitterCase[], now: number): boolean {
   return newest !== undefined && lost.length > MAX_LOST && now < newest.closedAt + SUSPENSION_MS;
 }
 
-/** A case that an agent decided as the arbiter in charge, or let pass to the operator; times are in ms. */
+/**
+ * A case that an agent decided as the arbiter in charge (`countsForArbiter`), or let pass to the operator;
+ * times are in ms.
+ */
 export interface ArbiterCase {
   readonly endedAt: number;
   readonly isPassed: boolean;

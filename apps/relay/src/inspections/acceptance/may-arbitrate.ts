@@ -34,7 +34,8 @@ export async function mayArbitrate(
   if (listing?.arbitrates !== true) return false;
   // Parties who belong together must lose as much to suspend an arbiter as a payer pays to be heard at all.
   const leastCost = await getLeastFees(read);
-  if (isArbiterSuspended(await listArbiterCases(read, arbiterId), { now, leastCost })) return false;
+  const cases = await listArbiterCases(read, arbiterId, leastCost);
+  if (isArbiterSuspended(cases, { now, leastCost })) return false;
   for (const party of new Set(parties)) {
     if (await haveCommonKey(read, { arbiterId, party, ignoresClaims })) return false;
   }

@@ -1,5 +1,6 @@
 import {
   computeLeastLoss,
+  countsForArbiter,
   ZERO,
   type ArbiterCase,
   type InspectionVolume,
@@ -11,6 +12,7 @@ import { compile, param, queryBuilder, sql } from "../../storage/queries/compile
 import type { Reader } from "../../storage/storage.ts";
 import type { InspectionCountRow, InspectionRow } from "../../storage/tables/inspections.ts";
 import { toStake } from "../terms.ts";
+import { toDecidedDispute } from "./counts-for-arbiter.ts";
 
 interface OfAgent {
   readonly agent_id: string;
@@ -114,30 +116,43 @@ export async function listSubmitterCases(
   }));
 }
 
-interface ArbiterCaseRow extends Pick<InspectionRow, "due" | "fee" | "terms"> {
+interface ArbiterCaseRow extends Pick<InspectionRow, "due" | "fee" | "terms" | "share"> {
   readonly ended_at: number;
   readonly is_passed: 0 | 1;
+  readonly submitter_fees: number | null;
 }
 
 const arbiterCases = compile<OfAgent & { limit: number }>()(
   sql<ArbiterCaseRow>`
-    select ended_at, is_passed, due, fee, terms from (
+    select ended_at, is_passed, due, fee, terms, share, fees_paid as submitter_fees from (
       select * from (
-        select closed_at as ended_at, 0 as is_passed, due, fee, terms from inspections
+        select closed_at as ended_at, 0 as is_passed, due, fee, terms, share, submitter_id
+        from inspections
         where arbiter_id = ${param("agent_id")} and decision is not null and counted = 1
-        order by closed_at desc limit 1) as decided
+        order by closed_at desc limit ${param("limit")}) as decided
       union all
       select * from (
-        select passed_at, 1, due, fee, terms from inspections
+        select passed_at, 1, due, fee, terms, share, submitter_id from inspections
         where passed_by = ${param("agent_id")} and counted = 1
         order by passed_at desc limit ${param("limit")}) as passed) as cases
+    left join agent_histories as histories on histories.agent_id = cases.submitter_id
     order by ended_at desc`,
 );
 
-/** Lists the last cases that an arbiter let pass, and the last that it decided, newest first. */
-export async function listArbiterCases(read: Reader, agent_id: string): Promise<ArbiterCase[]> {
+/**
+ * Lists the last cases that an arbiter let pass, and the last that it decided, as far as they count for an
+ * arbiter (`countsForArbiter`), newest first.
+ */
+export async function listArbiterCases(
+  read: Reader,
+  agent_id: string,
+  leastFees: Micro,
+): Promise<ArbiterCase[]> {
   const rows = await read.all(arbiterCases, { agent_id, limit: limits.arbiterCases });
-  return rows.map((row) => ({
+  const isCounted = (row: ArbiterCaseRow) =>
+    row.is_passed === 1 ||
+    countsForArbiter(toDecidedDispute(row, row.submitter_fees ?? 0), leastFees);
+  return rows.filter(isCounted).map((row) => ({
     endedAt: row.ended_at,
     isPassed: row.is_passed === 1,
     leastLoss: computeLeastLoss(toStake(row)),
