@@ -28,6 +28,7 @@ import {
   type Policy,
 } from "./policy/policy-check.ts";
 import { createGuard, type Guard } from "./policy/guard.ts";
+import type { FindKnownLevel } from "./policy/place-holder.ts";
 import { agentPrompts } from "./prompts/index.ts";
 import { agentResources } from "./resources/index.ts";
 import type { RelayFeatures } from "./relay/relay-features.ts";
@@ -67,6 +68,8 @@ export interface AgentOptions {
   /** Whether the agent signs a ledger of each relay task; absent: it does not. */
   readonly signsLedgers?: boolean;
   readonly relay?: RelayFeatures;
+  /** The levels of the owner's file of agents; absent: the owner knows none. */
+  readonly findKnownLevel?: FindKnownLevel;
   readonly runtime: Runtime;
 }
 
@@ -191,7 +194,7 @@ function resolveOffer({ offer, listing, tools }: AgentOptions, executor: Executo
  * Creates the guard that restricts other callers to the offered tools, under the owner's policy.
  */
 function createAgentGuard(
-  { audit, relay, runtime }: AgentOptions,
+  { audit, relay, findKnownLevel, runtime }: AgentOptions,
   by: { policy: Policy; offer: Offer; own: ToolRegistry; approver: Approver },
 ): Guard {
   const { policy, offer, own, approver } = by;
@@ -213,6 +216,7 @@ function createAgentGuard(
     }),
     approver,
     audit: audit ?? createLoggerAudit(runtime),
+    findKnownLevel,
     runtime,
   });
 }
@@ -223,7 +227,14 @@ function openAgentMemory({ memory, runtime }: AgentOptions): OpenMemoryResult {
 }
 
 function createAgentRunner(
-  { identity, relay, signsLedgers, taskTimeoutMs = TASK_TIMEOUT_MS, runtime }: AgentOptions,
+  {
+    identity,
+    relay,
+    signsLedgers,
+    taskTimeoutMs = TASK_TIMEOUT_MS,
+    findKnownLevel,
+    runtime,
+  }: AgentOptions,
   by: { executor: Executor; offer: Offer; own: ToolRegistry; callTool: CallTool },
 ): RunTask {
   const { executor, offer, own, callTool } = by;
@@ -238,6 +249,7 @@ function createAgentRunner(
     recordSigned: relay?.recordSigned,
     signsLedgers,
     taskTimeoutMs,
+    findKnownLevel,
     runtime,
   });
 }

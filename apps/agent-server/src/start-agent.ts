@@ -9,7 +9,11 @@ import { createHttpApp } from "./http/app.ts";
 import { createAuthenticator } from "./http/authentication/authenticate.ts";
 import { getCaller } from "./http/authentication/caller-info.ts";
 import { listAllowedHostnames } from "./http/allowed-hostnames.ts";
-import { createKnownSignerLookup, type KnownAgents } from "./http/authentication/known-agents.ts";
+import {
+  createKnownLevelFinder,
+  createKnownSignerLookup,
+  type KnownAgents,
+} from "./http/authentication/known-agents.ts";
 import { startListener } from "./http/listener.ts";
 import {
   createSignedTokenCheck,
@@ -144,6 +148,7 @@ async function startWithTools(
     taskTimeoutMs: config.taskTimeoutMs,
     signsLedgers: config.ledgers,
     ...(relayLink !== undefined && { relay: relayLink }),
+    findKnownLevel: createKnownLevelFinder(toReader(options.knownAgents)),
     runtime,
   });
   if (!created.ok) return created;
@@ -199,6 +204,10 @@ function buildRelayLinkOptions(
   };
 }
 
+function toReader(knownAgents: StartOptions["knownAgents"] = new Map()): () => KnownAgents {
+  return typeof knownAgents === "function" ? knownAgents : () => knownAgents;
+}
+
 type Endpoint =
   | { readonly ok: true; readonly url: string | undefined; close(): Promise<void> }
   | { readonly ok: false; readonly faults: readonly string[] };
@@ -206,7 +215,7 @@ type Endpoint =
 async function openEndpoint(
   agent: Agent,
   relayLink: RelayLink | undefined,
-  { config, streams, tools, version, knownAgents = new Map(), runtime }: StartOptions,
+  { config, streams, tools, version, knownAgents, runtime }: StartOptions,
   offer: Offer,
 ): Promise<Endpoint> {
   const { server } = config;
@@ -240,9 +249,7 @@ async function openEndpoint(
       checkSigned: createSignedTokenCheck({
         identity: agent.identity,
         findSigner: combineSignerLookups(
-          createKnownSignerLookup(
-            typeof knownAgents === "function" ? knownAgents : () => knownAgents,
-          ),
+          createKnownSignerLookup(toReader(knownAgents)),
           ...(relayLink === undefined ? [] : [relayLink.findSigner]),
         ),
         runtime,

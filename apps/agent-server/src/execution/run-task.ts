@@ -9,6 +9,8 @@ import {
   type Offer,
 } from "../offer/offer.ts";
 import type { Runtime } from "../runtime.ts";
+import { checkSubmitter } from "../policy/check-submitter.ts";
+import type { FindKnownLevel } from "../policy/place-holder.ts";
 import type { CallTool } from "../tools/calling/call-tool.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import type { StartedTask } from "./build-receipt.ts";
@@ -45,6 +47,8 @@ export interface TaskRunnerParts {
   /** Whether relay tasks get a ledger as well; absent: they do not. */
   readonly signsLedgers?: boolean | undefined;
   readonly taskTimeoutMs: number;
+  /** The levels that the owner stated; absent: none. */
+  readonly findKnownLevel?: FindKnownLevel | undefined;
   readonly runtime: Runtime;
 }
 
@@ -72,12 +76,8 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     const tools = allTools.filter(({ name }) =>
       isOffered(offer, name, { caller, requiredCapabilities }),
     );
-    const refusal =
-      checkRequiredCapabilities(offer, { caller, requiredCapabilities }) ??
-      checkTaskPrice(offer, task) ??
-      (allTools.length > 0 && tools.length === 0 && executor.answersWithoutTools !== true
-        ? "This agent does not offer any of its tools"
-        : undefined);
+    const isWithoutTools = allTools.length > 0 && tools.length === 0;
+    const refusal = findRefusal(parts, { task, caller, isWithoutTools });
     if (refusal !== undefined) return sign(task, buildDeniedOutcome(refusal), {});
     const used = new Set<string>();
     const nested: ExecutionReceipt[] = [];
@@ -140,6 +140,28 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     await parts.recordSigned?.(hashReceipt(signed.receipt));
     return signed;
   }
+}
+
+/** Returns the reason why a task must not run; undefined if it may. */
+function findRefusal(
+  { offer, executor, findKnownLevel }: TaskRunnerParts,
+  given: {
+    readonly task: WorkTask;
+    readonly caller: Caller;
+    /** Whether the agent has tools, but none for the caller. */
+    readonly isWithoutTools: boolean;
+  },
+): string | undefined {
+  const { task, caller, isWithoutTools } = given;
+  const { requiredCapabilities } = task;
+  return (
+    checkSubmitter(caller, task, findKnownLevel) ??
+    checkRequiredCapabilities(offer, { caller, requiredCapabilities }) ??
+    checkTaskPrice(offer, task) ??
+    (isWithoutTools && executor.answersWithoutTools !== true
+      ? "This agent does not offer any of its tools"
+      : undefined)
+  );
 }
 
 /**

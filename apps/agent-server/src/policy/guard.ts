@@ -4,7 +4,7 @@ import type { Runtime } from "../runtime.ts";
 import type { JsonObject } from "../tools/definition.ts";
 import type { ApprovalAnswer, Approver } from "./approvals.ts";
 import type { AuditLog } from "./audit-log.ts";
-import { getPlaceHolder } from "./place-holder.ts";
+import { type FindKnownLevel, getPlaceHolder } from "./place-holder.ts";
 import { getRisk, type Decision, type PolicyCheck, type ToolCall } from "./policy-check.ts";
 
 export interface GuardedCall extends ToolCall {
@@ -34,9 +34,10 @@ export function createGuard(parts: {
   checkPolicy: PolicyCheck;
   approver: Approver;
   audit: AuditLog;
+  findKnownLevel?: FindKnownLevel | undefined;
   runtime: Runtime;
 }): Guard {
-  const { checkPolicy, approver, audit, runtime } = parts;
+  const { checkPolicy, approver, audit, findKnownLevel, runtime } = parts;
   // Several runs and several agents may write to one file.
   const runId = bytesToHex(runtime.randomBytes(8));
   let calls = 0;
@@ -86,7 +87,7 @@ export function createGuard(parts: {
     const { kind, message } = decision;
     if (kind === "denied") return { decision: "denied", message };
     const { tool, caller, task, args, argsHash, signal } = call;
-    const holder = getPlaceHolder(caller, task);
+    const holder = getPlaceHolder(caller, task, findKnownLevel);
     const request = { tool: tool.name, risk: getRisk(tool), holder, args, argsHash };
     return resolveApproval(await approver.requestApproval(request, signal), message);
   }

@@ -23,4 +23,23 @@ describe("the holder of a place", () => {
       expect(getPlaceHolder(by, task)).toEqual({ caller, group });
     },
   );
+
+  test.each([
+    ["verified", "verified", relay, { submittedBy: "s" }],
+    ["verified", "verified", relay, { submittedBy: "s", estimatedCost: 1 }],
+    ["first_contact", "first_contact", relay, { submittedBy: "s" }],
+    ["unknown", "relay_free", relay, { submittedBy: "s" }],
+    ["unknown", "relay_paid", relay, { submittedBy: "s", estimatedCost: 1 }],
+    ["trusted", "relay_free", relay, { submittedBy: "other" }],
+    ["trusted", "relay", relay, {}],
+    ["trusted", "verified", agent, { submittedBy: "s" }],
+    ["trusted", "owner", owner, { submittedBy: "s" }],
+  ] as const)(
+    "E28: where the owner knows the submitter s as %s, the group of a place is %s for %o and the task %o",
+    (level, group, by, task) => {
+      const findKnownLevel = (agentId: string) => (agentId === "s" ? level : undefined);
+      expect(getPlaceHolder(by, task, findKnownLevel).group).toBe(group);
+      expect(getPlaceHolder(by, task, findKnownLevel).caller).toBe(getPlaceHolder(by, task).caller);
+    },
+  );
 });

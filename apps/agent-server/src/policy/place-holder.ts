@@ -24,6 +24,9 @@ export interface PlaceHolder {
   readonly group: CallerGroup;
 }
 
+/** Returns the trust level that the owner stated for an agent; undefined for all others. */
+export type FindKnownLevel = (agentId: string) => TrustLevel | undefined;
+
 /** Returns whether a group has only one caller, which then needs no limit besides that of the group. */
 export function isSingleCallerGroup(group: CallerGroup): boolean {
   return SINGLE_CALLER_GROUPS.some((single) => single === group);
@@ -31,11 +34,14 @@ export function isSingleCallerGroup(group: CallerGroup): boolean {
 
 /**
  * Returns the holder of a place for a call, which may belong to a task. The submitter of a relay's task is
- * a caller of its own, because all tasks come from the relay.
+ * a caller of its own, because all tasks come from the relay. `findKnownLevel` finds the submitters whom the
+ * owner knows: they compete only with other agents of their level, because new identities, which cost
+ * nothing, fill the places of free tasks, and those of paid ones with money that they get back.
  */
 export function getPlaceHolder(
   caller: Caller,
   task?: Pick<WorkTask, "submittedBy" | "estimatedCost">,
+  findKnownLevel: FindKnownLevel = () => undefined,
 ): PlaceHolder {
   const key = callerKey(caller);
   if (caller.kind === "agent") return { caller: key, group: caller.trust };
@@ -43,6 +49,8 @@ export function getPlaceHolder(
     return { caller: key, group: caller.kind };
   }
   const { submittedBy, estimatedCost = 0 } = task;
-  const group = isPaidPrice(estimatedCost) ? "relay_paid" : "relay_free";
+  const known = findKnownLevel(submittedBy);
+  const ofStrangers = isPaidPrice(estimatedCost) ? "relay_paid" : "relay_free";
+  const group = known === undefined || known === "unknown" ? ofStrangers : known;
   return { caller: `${key} ${submittedBy}`, group };
 }

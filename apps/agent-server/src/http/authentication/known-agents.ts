@@ -6,6 +6,7 @@ import type { Runtime } from "../../runtime.ts";
 import { formatRule } from "../../config/format-rule.ts";
 import type { Caller } from "../../caller.ts";
 import { buildFoundLookup, unknownLookup } from "../../lookup.ts";
+import type { FindKnownLevel } from "../../policy/place-holder.ts";
 import type { FindSigner } from "./check-signed-token.ts";
 import { parseJson } from "../../model/parse-json.ts";
 
@@ -63,6 +64,14 @@ export function createKnownSignerLookup(agents: () => KnownAgents): FindSigner {
     if (known === undefined) return unknownLookup;
     const { publicKey, caller } = known;
     return buildFoundLookup({ publicKey, findCaller: async () => buildFoundLookup(caller) });
+  };
+}
+
+/** Finds the levels that the owner's file states. */
+export function createKnownLevelFinder(agents: () => KnownAgents): FindKnownLevel {
+  return (agentId) => {
+    const caller = agents().get(agentId)?.caller;
+    return caller?.kind === "agent" ? caller.trust : undefined;
   };
 }
 

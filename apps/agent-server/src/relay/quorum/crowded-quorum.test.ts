@@ -11,6 +11,8 @@ import { createTextTool } from "../../testing/tools/test-tools.ts";
 import { MAX_QUORUM_PLACES_PER_CALLER, QUORUM_PLACES } from "./pending-calls.ts";
 
 const known = createTestIdentity();
+/** An agent of the relay that the owner knows. */
+let member: Awaited<ReturnType<typeof newIdentity>>;
 const tools = ["free", "priced"].map((name) =>
   createTextTool(name, (text) => ({ ok: true, data: text }), 4),
 );
@@ -19,18 +21,21 @@ let relay: TestRelay;
 let running: RunningAgent;
 beforeAll(async () => {
   relay = await startTestRelay();
+  member = await newIdentity();
 });
 afterAll(() => relay.stop());
 beforeEach(async () => {
-  const { agentId, publicKey } = known;
   const approver = createTestIdentity();
+  const entryOf = ({ agentId, publicKey }: Pick<Identity, "agentId" | "publicKey">) =>
+    [
+      agentId,
+      { publicKey, caller: { kind: "agent", agentId, trust: "verified" } },
+    ] as const satisfies readonly [string, unknown];
   running = await startJoinedAgent({
     relayUrl: relay.url,
     tools,
     env: { AGENT_AUTH_TOKEN: "secret" },
-    knownAgents: new Map([
-      [agentId, { publicKey, caller: { kind: "agent", agentId, trust: "verified" } }],
-    ]),
+    knownAgents: new Map([entryOf(known), entryOf(member)]),
     file: {
       listing: {
         capabilities: ["free", "priced"],
@@ -84,13 +89,13 @@ async function newSubmitter(): Promise<RelayClient & { readonly agentId: string 
   };
 }
 
-/** Submits more free tasks than one submitter has places, and returns how many of them wait. */
-async function fill(client: RelayClient): Promise<number> {
+/** Submits more tasks than one submitter has places, and returns how many of them wait. */
+async function fill(client: RelayClient, capability = "free"): Promise<number> {
   const prompts = Array.from(
     { length: MAX_QUORUM_PLACES_PER_CALLER + 1 },
     (_, index) => `${index}`,
   );
-  const waiting = await Promise.all(prompts.map((prompt) => submit(client, "free", prompt)));
+  const waiting = await Promise.all(prompts.map((prompt) => submit(client, capability, prompt)));
   return waiting.filter(Boolean).length;
 }
 
@@ -136,4 +141,24 @@ test("E13: three new identities fill the places of strangers, and take none of t
   expect(await callBy(await tokenOf(known))).toMatch(WAITS);
   expect(await callBy("secret")).toMatch(WAITS);
   expect(await submit(paying, "priced")).toBe(true);
+});
+
+test("E28: new identities that fill the places of free and of paid tasks take none of a submitter whom the owner knows", async () => {
+  const deposit = ({ agentId }: { readonly agentId: string }) =>
+    relay.operator.deposit({ params: { agentId }, body: { amount: 0.02 } });
+  for (const capability of ["free", "priced"]) {
+    for (let index = 0; index < 3; index += 1) {
+      const stranger = await newSubmitter();
+      await deposit(stranger);
+      await fill(stranger, capability);
+    }
+    const other = await newSubmitter();
+    await deposit(other);
+    expect(await submit(other, capability)).toBe(false);
+  }
+  const client = createRelayClient({ baseUrl: relay.url, identity: member });
+  await deposit(member);
+  for (const capability of ["free", "priced"]) {
+    expect(await submit(client, capability, "by a member")).toBe(true);
+  }
 });

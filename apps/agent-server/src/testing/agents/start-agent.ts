@@ -18,7 +18,7 @@ export interface StandaloneOptions {
   /** Members of the configuration file. */
   readonly file?: Record<string, unknown>;
   readonly env?: Record<string, string>;
-  readonly knownAgents?: KnownAgents;
+  readonly knownAgents?: KnownAgents | (() => KnownAgents);
   /** Flags of the command. */
   readonly args?: readonly string[];
   readonly log?: Log;
