@@ -86,6 +86,17 @@ describe("an approval", () => {
     expect(take(approvals).status).toBe("pending");
   });
 
+  test("A27: an approval requested by a clock that is a day ahead ends once the clock is corrected", async () => {
+    const { approvals, clock } = newApprovals();
+    approvals.decide(idOf(take(approvals)), "approved");
+    const honest = idOf(take(approvals, "minutes"));
+    approvals.decide(honest, "approved");
+    await clock.advance(-120_000);
+    expect(take(approvals, "minutes")).toEqual({ status: "approved", approvalId: honest });
+    await clock.advance(-86_400_000);
+    expect(take(approvals).status).toBe("pending");
+  });
+
   test("an approval can be decided only once", () => {
     const { approvals } = newApprovals();
     const approvalId = idOf(take(approvals));

@@ -2,6 +2,7 @@ import { uuidV7 } from "@agent/crypto";
 import type { Runtime } from "../runtime.ts";
 import type { JsonObject } from "../tools/definition.ts";
 import { findPlace, type Place } from "./find-place.ts";
+import { APPROVAL_LIFETIME_MS, isInForce } from "./is-in-force.ts";
 import type { PlaceHolder } from "./place-holder.ts";
 
 /** A call that waits for the owner's decision. */
@@ -69,7 +70,6 @@ export interface InMemoryApprovals extends Approvals {
   decide(approvalId: string, status: "approved" | "denied"): DecideResult;
 }
 
-export const APPROVAL_LIFETIME_MS = 3_600_000;
 const PLACE_LIMITS = { perGroup: 1_000, perCaller: 50 };
 const MAX_ARGUMENT_CHARACTERS = 16_384;
 
@@ -95,7 +95,8 @@ export function createApprovals(
   byKey = new Map<string, Approval>(),
 ): InMemoryApprovals {
   function purgeExpired(): void {
-    for (const [name, { expiresAt }] of byKey) if (expiresAt <= runtime.now()) byKey.delete(name);
+    const now = runtime.now();
+    for (const [name, { expiresAt }] of byKey) if (!isInForce(expiresAt, now)) byKey.delete(name);
   }
 
   function addPending(

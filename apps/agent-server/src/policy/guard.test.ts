@@ -187,3 +187,26 @@ test("no tool runs without its line in the audit log", async () => {
     message: "Policy denied: the audit log cannot be written",
   });
 });
+
+test("a call during which the clock is set back is recorded with a duration of 0", async () => {
+  let now = 1_790_000_000_000;
+  const durations: number[] = [];
+  const runtime = { ...createSystemRuntime(silentLog), now: () => now };
+  const guard = createGuard({
+    checkPolicy: () => ({ ok: true }),
+    approver: createApprovals(runtime),
+    audit: {
+      recordDecision: () => Promise.resolve(),
+      recordCompletion: ({ duration_ms }) => void durations.push(duration_ms),
+      close() {},
+    },
+    runtime,
+  });
+  const given = { tool: shoutTool.definition, caller: owner, args: {}, argsHash: "" };
+  for (const step of [250, -3_600_000]) {
+    const decided = await guard(given);
+    now += step;
+    if (decided.ok) decided.recordCompletion(true);
+  }
+  expect(durations).toEqual([250, 0]);
+});

@@ -76,8 +76,9 @@ export function createGuard(parts: {
     return {
       ok: true,
       recordCompletion(ok) {
-        const duration = runtime.now() - startedAt;
-        audit.recordCompletion({ call_id: callId, tool: tool.name, ok, duration_ms: duration });
+        // The clock may have been set back meanwhile.
+        const duration_ms = Math.max(0, runtime.now() - startedAt);
+        audit.recordCompletion({ call_id: callId, tool: tool.name, ok, duration_ms });
       },
     };
   };

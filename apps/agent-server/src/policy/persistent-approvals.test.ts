@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
 import { openQuorumRequests } from "../relay/quorum/quorum-requests.ts";
 import { openApprovalsFile } from "./approvals-file.ts";
-import { APPROVAL_LIFETIME_MS, type Approvals, type ApprovalAnswer } from "./approvals.ts";
+import type { Approvals, ApprovalAnswer } from "./approvals.ts";
+import { APPROVAL_LIFETIME_MS } from "./is-in-force.ts";
 import { getPlaceHolder } from "./place-holder.ts";
 import { createPersistentApprovals } from "./persistent-approvals.ts";
 

@@ -1,10 +1,7 @@
 import { uuidV7 } from "@agent/crypto";
-import {
-  APPROVAL_LIFETIME_MS,
-  buildApprovalKey,
-  type ApprovalRequest,
-} from "../../policy/approvals.ts";
+import { buildApprovalKey, type ApprovalRequest } from "../../policy/approvals.ts";
 import { findPlace, type Place } from "../../policy/find-place.ts";
+import { APPROVAL_LIFETIME_MS, isInForce } from "../../policy/is-in-force.ts";
 import type { CallerGroup } from "../../policy/place-holder.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { QuorumRequest, QuorumRequests } from "./quorum-requests.ts";
@@ -45,7 +42,7 @@ export interface PendingCalls {
  * one is retained, so that its call is refused, until its place is needed.
  */
 function getUse({ expiresAt, isDenied }: QuorumRequest, now: number): Place["use"] {
-  return isDenied === true || expiresAt <= now ? "spare" : "kept";
+  return isDenied === true || !isInForce(expiresAt, now) ? "spare" : "kept";
 }
 
 export function createPendingCalls(

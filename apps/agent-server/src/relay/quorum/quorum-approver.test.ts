@@ -460,6 +460,15 @@ describe("an approval of a quorum", () => {
     expect(next).not.toMatchObject({ approvalId: id });
   });
 
+  test("A27: votes on a call requested by a clock that is a day ahead end once the clock is corrected", async () => {
+    const { take, takeId, approve, wait } = await newAsker();
+    const id = await takeId();
+    await approve(id);
+    wait(-86_400_000);
+    expect(await take()).toMatchObject({ status: "refused", approvalId: id });
+    expect(await take()).toMatchObject({ status: "pending" });
+  });
+
   test("an approval is requested only once, even if the relay's answer was lost", async () => {
     let lost = true;
     const { take, takeId } = await newAsker((url) => url.endsWith("/approvals") && lost);

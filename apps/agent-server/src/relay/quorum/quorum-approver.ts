@@ -2,6 +2,7 @@ import type { CallRefusal, RelayClient } from "@agent/client";
 import { canonicalize, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { limits, verifyQuorum, type Operations } from "@agent/wire";
 import type { ApprovalRequest, Approver, ApprovalAnswer } from "../../policy/approvals.ts";
+import { isInForce } from "../../policy/is-in-force.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { JsonObject } from "../../tools/definition.ts";
 import { isFinalRefusal } from "../is-final-refusal.ts";
@@ -45,7 +46,7 @@ export function createQuorumApprover(parts: {
       const entry = await findEntry(pending, call, () => listDeniedIds(client, agentId, perCall));
       if (entry === undefined) return { status: "full" };
       const { approvalId, expiresAt } = entry;
-      if (expiresAt <= runtime.now()) {
+      if (!isInForce(expiresAt, runtime.now())) {
         await pending.delete(call, entry);
         return buildRefusal(EXPIRED, "approval.expired", approvalId);
       }
