@@ -36,7 +36,8 @@ export function stateResource({
         active_tasks: active,
         completed_tasks: completed,
         failed_tasks: failed,
-        uptime_ms: now() - startedAt,
+        // The clock may have been set back since the start.
+        uptime_ms: Math.max(0, now() - startedAt),
         memory_count: memory.count(),
         gradient: gradient(),
       };

@@ -16,10 +16,10 @@ export function formatTime(at: number | null | undefined): string {
   return at === null || at === undefined ? "-" : new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-/** Formats a duration in ms by its two largest units. */
+/** Formats a duration in ms by its two largest units; one that a changed clock made negative is 0. */
 export function formatDuration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return "-";
-  if (ms < SECOND) return `${Math.round(ms)} ms`;
+  if (ms < SECOND) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < MINUTE) return `${(ms / SECOND).toFixed(1)} s`;
   if (ms < HOUR) return joinUnits(ms, [MINUTE, "min"], [SECOND, "s"]);
   if (ms < DAY) return joinUnits(ms, [HOUR, "h"], [MINUTE, "min"]);

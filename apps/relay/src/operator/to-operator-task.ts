@@ -1,5 +1,6 @@
 import { toDollars } from "@agent/budget";
 import { limits, type OperatorTask, type Task } from "@agent/wire";
+import { calculateElapsed } from "../clock/calculate-elapsed.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { ExpiredTaskRow } from "../storage/tables/operator.ts";
 import { listNoShows } from "../tasks/assignment/no-show-store.ts";
@@ -16,7 +17,7 @@ export async function toOperatorTask(read: Reader, row: ListedTaskRow): Promise<
   return {
     ...task,
     reason: await findReason(read, row),
-    duration_ms: finished_at === null ? null : finished_at - submitted_at,
+    duration_ms: finished_at === null ? null : calculateElapsed(submitted_at, finished_at),
     ended_at: finished_at,
     settled: row.settled === null ? null : toDollars(row.settled),
   };
@@ -42,7 +43,7 @@ export async function toExpiredOperatorTask(
     reason: isNoShow
       ? { code: "no_show", sentence: "the executor that took it did not deliver in time" }
       : { code: "expired", sentence: "no executor finished it before its deadline" },
-    duration_ms: row.expired_at - task.submitted_at,
+    duration_ms: calculateElapsed(task.submitted_at, row.expired_at),
     ended_at: row.expired_at,
     settled: null,
   };

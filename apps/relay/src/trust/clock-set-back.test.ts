@@ -54,5 +54,7 @@ test.each([
     expect(state?.trust).toMatchObject([{ successful_tasks: 1, avg_latency_ms }]);
     const issued = await t.asOperator("GET", credentialsPath(worker));
     expect(issued.body["credentials"]).not.toEqual([]);
+    const listed = await t.asOperator("GET", "/api/v1/admin/tasks");
+    expect(listed.body["tasks"]).toMatchObject([{ task_id, duration_ms: avg_latency_ms }]);
   },
 );

@@ -6,6 +6,7 @@ import { updateLastSeen } from "../../agents/store.ts";
 import { settleFromHold } from "../../budget/settle-from-hold.ts";
 import type { PostRefusal } from "../../budget/post-movement.ts";
 import type { IssuerDependencies } from "../../credentials/issue.ts";
+import { calculateElapsed } from "../../clock/calculate-elapsed.ts";
 import { beginInspection } from "../../inspections/begin.ts";
 import { finishInboundTask } from "../../federation/inbound/finish-inbound-task.ts";
 import { isExecutedByNamesake } from "../../federation/is-executed-by-namesake.ts";
@@ -99,7 +100,7 @@ async function endTask(
     now,
   });
   if (!finished) return false;
-  const duration_ms = now - task.submitted_at;
+  const duration_ms = calculateElapsed(task.submitted_at, now);
   await recordTaskEvent(tx, task, { type: receipt.status, at: now, duration_ms });
   const archived = { task_id: task.task_id, receipt_hash: hash, agent_id: receipt.agent_id };
   const nested = listNestedSignatures(receipt);
