@@ -136,6 +136,22 @@ test("A19: another process with the same key does not take up the tasks of the f
   await first.kill("SIGTERM");
 });
 
+test("D26: of two processes on copies of a data folder only one does each task", async () => {
+  const first = await startAgent();
+  mkdirSync(join(folder, "copy"));
+  for (const name of ["identity.json", "identity.key"]) {
+    copyFileSync(join(folder, "data", name), join(folder, "copy", name));
+  }
+  const other = await startAgent("copy");
+  await expect.poll(countSockets, SOON).toBe(2);
+  writeFileSync(join(folder, "go"), "");
+  const texts = ["one", "two", "three", "four", "five"];
+  const taskIds = await Promise.all(texts.map(submit));
+  for (const taskId of taskIds) await expect.poll(() => statusOf(taskId), SOON).toBe("completed");
+  expect(begun().toSorted()).toEqual(texts.toSorted());
+  expect(first.log() + other.log()).toContain('"agent.runs_twice"');
+});
+
 test("A19: a task whose cancel was requested while its agent was away is released after the restart", async () => {
   const first = await startAgent();
   const taskId = await submit("one");

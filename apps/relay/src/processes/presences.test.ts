@@ -75,6 +75,7 @@ describe.runIf(onlyOn("postgres"))("the devices that are connected to a process"
     agentId,
     deviceId: null,
     capabilities,
+    openedAt: 0,
     claimed: new Set(),
     sentTasks: new BoundedMap(10),
     send() {},

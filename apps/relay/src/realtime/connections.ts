@@ -5,6 +5,8 @@ import type { ServerMessage, Task } from "@agent/wire";
 export interface Connection {
   readonly id: string;
   readonly agentId: string;
+  /** In ms of the relay's clock. */
+  readonly openedAt: number;
   /** Null when the operator's token opened it. */
   readonly deviceId: string | null;
   /**

@@ -243,6 +243,7 @@ class SocketSession implements Session {
     const connection: Connection = {
       id: newId(this.#services.runtime),
       agentId: this.#agentId,
+      openedAt: this.#services.runtime.now(),
       deviceId,
       capabilities: undefined,
       claimed: new Set(),

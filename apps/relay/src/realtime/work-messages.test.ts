@@ -199,6 +199,35 @@ describe("claims", () => {
     });
   });
 
+  test("D26: of two processes with one key only one gets a task, and the other one cannot give it up", async () => {
+    const [first, second] = [await t.connectDevice(worker), await t.connectDevice(worker)];
+    const task = await offered(first);
+    await second.next("task_assigned");
+    await claimed(first, task);
+    const { task_id } = task;
+    for (const type of ["claim", "release", "refuse"] as const) {
+      second.send({ type, task_id } as ClientMessage);
+      expect(await second.next("error")).toMatchObject({ code: "task.other_process", task_id });
+    }
+    await t.as(boss, "POST", `${task.path}/cancel`);
+    await second.next("cancel_requested");
+    second.send({ type: "release", task_id });
+    expect(await second.next("error")).toMatchObject({ code: "task.other_process" });
+    expect(await statusOf(task)).toBe("claimed");
+    await first.next("cancel_requested");
+    first.send({ type: "release", task_id });
+    await first.next("task_cancelled");
+  });
+
+  test("D26: a restarted process gets its task again while its old socket still seems open", async () => {
+    const old = await t.connectDevice(worker);
+    const task = await offered(old);
+    await claimed(old, task);
+    await t.clock.advance(1);
+    await claimed(await t.connectDevice(worker), task);
+    expect(await statusOf(task)).toBe("claimed");
+  });
+
   test("a claim is refused for a task that is no longer pending", async () => {
     const device = await t.connectDevice(worker);
     const done = await offered(device);

@@ -3,7 +3,8 @@ import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "../tasks/receipts/accept-receipt.ts";
 import type { Lease } from "../tasks/assignment/claim-store.ts";
-import { claimTask, type Claimant } from "../tasks/assignment/claim-task.ts";
+import { isHeldByOtherProcess, type ClaimSocket } from "../tasks/assignment/claim-rules.ts";
+import { claimOnSocket, type Claimant } from "../tasks/assignment/claim-task.ts";
 import { endClaim } from "../tasks/assignment/end-claim.ts";
 import { reportProgress } from "../tasks/assignment/report-progress.ts";
 import { findTask } from "../tasks/store.ts";
@@ -36,11 +37,12 @@ export function handleWorkMessage(
 
 /** Gives a task to the first device that claims it; another claim of the same device renews it. */
 async function handleClaim(
-  services: Pick<Services, "storage" | "runtime" | "waiters">,
+  services: Pick<Services, "storage" | "runtime" | "waiters" | "connections">,
   device: Connection,
   { task_id }: Message<"claim">,
 ): Promise<void> {
-  const claimed = await claimTask(services, toClaimant(device), task_id);
+  const socket = toClaimSocket(services, device, task_id);
+  const claimed = await claimOnSocket(services, toClaimant(device), { task_id, socket });
   if (!claimed.ok) return sendError(device, claimed.code, task_id);
   device.send({ type: "claimed", task_id, lease_until: claimed.lease_until });
   addClaim(device, claimed);
@@ -58,6 +60,31 @@ type ReleaseServices = Pick<
   "storage" | "runtime" | "router" | "waiters" | "connections" | "log"
 >;
 
+/**
+ * Describes the socket for the rule on processes that share a key: one of them must neither get nor give up a task
+ * on which another works.
+ */
+function toClaimSocket(
+  { connections }: Pick<Services, "connections">,
+  { agentId, openedAt, claimed }: Connection,
+  task_id: string,
+): ClaimSocket {
+  const isOnly = connections.countSockets(agentId) <= 1;
+  return { openedAt, isHolder: claimed.has(task_id), isOnly };
+}
+
+async function isWorkOfOtherProcess(
+  services: Pick<Services, "storage" | "connections">,
+  device: Connection,
+  task_id: string,
+): Promise<boolean> {
+  const socket = toClaimSocket(services, device, task_id);
+  if (socket.isHolder || socket.isOnly) return false;
+  const task = await findTask(services.storage.read, task_id);
+  const isOwn = task?.claimed_by === claimantIdOf(device);
+  return isOwn && isHeldByOtherProcess(task.claimed_at, socket);
+}
+
 /** Returns a task that this device claimed, or that is not claimed at all. */
 async function handleRefuse(
   services: ReleaseServices,
@@ -65,6 +92,8 @@ async function handleRefuse(
   { task_id, reason = "" }: Message<"refuse">,
 ): Promise<void> {
   const { agentId: agent_id } = device;
+  if (await isWorkOfOtherProcess(services, device, task_id))
+    return sendError(device, "task.other_process", task_id);
   services.log.info("task.refused", { correlationId: task_id, agent_id, reason });
   device.claimed.delete(task_id);
   await endClaim(services, { task_id, claimed_by: claimantIdOf(device) });
@@ -77,6 +106,8 @@ async function handleRelease(
   device: Connection,
   { task_id }: Message<"release">,
 ): Promise<void> {
+  if (await isWorkOfOtherProcess(services, device, task_id))
+    return sendError(device, "task.other_process", task_id);
   device.claimed.delete(task_id);
   const status = await endClaim(services, { task_id, claimed_by: claimantIdOf(device) });
   if (status === undefined) return sendError(device, "task.not_claimed", task_id);

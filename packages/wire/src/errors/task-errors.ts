@@ -13,6 +13,10 @@ export const taskErrors = {
   },
   "task.not_pending": { status: 409, text: "Task is no longer pending" },
   "task.not_claimed": { status: 409, text: "Task is not claimed by this device" },
+  "task.other_process": {
+    status: 409,
+    text: "Another process with the key of this device has the task",
+  },
   "task.no_receipt": { status: 409, text: "Task has no receipt" },
   "task.no_candidate": {
     status: 422,

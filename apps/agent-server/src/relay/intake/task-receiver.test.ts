@@ -3,7 +3,7 @@ import { createManualClock } from "@agent/testkit";
 import type { ClientMessage, Task } from "@agent/wire";
 import { describe, expect, test } from "vitest";
 import type { WorkAnswer } from "../../execution/work.ts";
-import { silentLog } from "../../log.ts";
+import type { Log } from "../../log.ts";
 import { createSystemRuntime } from "../../runtime.ts";
 import { buildTestReceipt } from "../../testing/tools/test-receipt.ts";
 import { createTaskReceiver } from "./task-receiver.ts";
@@ -33,6 +33,8 @@ function task(id: string, change: Partial<Task> = {}): Task {
 function newIntake(socket: SendResult | (() => SendResult) = { ok: true }) {
   const messages: ClientMessage[] = [];
   const clock = createManualClock();
+  const logged: string[] = [];
+  const log: Log = (level, event) => void logged.push(`${level} ${event}`);
   const sent: string[] = [];
   const started: string[] = [];
   const tokens: unknown[] = [];
@@ -67,9 +69,10 @@ function newIntake(socket: SendResult | (() => SendResult) = { ok: true }) {
       if (result.ok) messages.push(message);
       return result;
     },
-    runtime: { ...createSystemRuntime(silentLog), ...clock },
+    runtime: { ...createSystemRuntime(log), ...clock },
   });
   return {
+    logged,
     messages,
     cancelled,
     signed,
@@ -117,6 +120,17 @@ describe("a task that the relay assigns", () => {
     intake.onMessage({ type: "error", code: "task.not_pending", message: "", task_id: "t" });
     intake.onMessage({ type: "claimed", task_id: "t", lease_until: 0 });
     expect(started).toEqual([]);
+  });
+
+  test("D26: a task on which another process with the same key works does not run, and the log says so once", () => {
+    const { intake, started, logged } = newIntake();
+    for (const id of ["t", "u"]) {
+      intake.receiveTask(task(id));
+      intake.onMessage({ type: "error", code: "task.other_process", message: "", task_id: id });
+      intake.onMessage({ type: "claimed", task_id: id, lease_until: 0 });
+    }
+    expect(started).toEqual([]);
+    expect(logged).toEqual(["error agent.runs_twice", "debug agent.runs_twice"]);
   });
 
   test("a task assigned to another agent is ignored", () => {

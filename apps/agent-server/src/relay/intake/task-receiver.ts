@@ -1,5 +1,6 @@
 import type {
   ClientMessage,
+  Code,
   ListedTask as ListedTaskAnswer,
   Received,
   ServerMessage,
@@ -7,6 +8,7 @@ import type {
 import type { NewWork, Work } from "../../execution/work.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { SendMessage } from "../delivery/paced-send.ts";
+import { createFaultLog } from "../fault-log.ts";
 import type { RejectionLog } from "./rejection-log.ts";
 import { createTaskQueue } from "./task-queue.ts";
 
@@ -20,6 +22,11 @@ export interface TaskReceiver {
 }
 
 const RETRY_DELAY_MS = 1_000;
+
+/** The relay's refusal of a task on which another process with this agent's key works. */
+const OTHER_PROCESS = "task.other_process" satisfies Code;
+const STOP_OTHER_PROCESS =
+  "another process uses this agent's key, perhaps on a copy of its data folder: stop one of them";
 
 interface TaskReceiverParts {
   readonly agentId: string;
@@ -37,6 +44,7 @@ interface TaskReceiverParts {
 export function createTaskReceiver(parts: TaskReceiverParts): TaskReceiver {
   const { work, send, runtime } = parts;
   const queue = createTaskQueue({ ...parts, run: runClaimedTask });
+  const otherProcess = createFaultLog(runtime.log, "error", "agent.runs_twice");
 
   async function runClaimedTask(task: ListedTask): Promise<void> {
     const { task_id: id } = task;
@@ -49,6 +57,11 @@ export function createTaskReceiver(parts: TaskReceiverParts): TaskReceiver {
       runtime.log("error", "task.failed", { correlationId: id, cause: String(cause) });
       refuse(id, "The task could not be run");
     }
+  }
+
+  function noteError({ code }: Extract<ServerMessage, { type: "error" }>): void {
+    if (code !== OTHER_PROCESS) return runtime.log("warn", "socket.error", { code });
+    otherProcess.note({ code }, { remedy: STOP_OTHER_PROCESS });
   }
 
   /** Gives a task back; repeated until it is sent, because the relay waits for it while the socket is open. */
@@ -88,7 +101,7 @@ export function createTaskReceiver(parts: TaskReceiverParts): TaskReceiver {
           return parts.rejections.note(message);
         case "error":
           if (message.task_id !== undefined) queue.refused(message.task_id);
-          runtime.log("warn", "socket.error", { code: message.code });
+          noteError(message);
           queue.startNext();
           return;
         case "ready":

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { calculateClaimEnd, noShowScope, RECOVERY_MS, isWorkedOnAtExpiry } from "./claim-rules.ts";
+import {
+  calculateClaimEnd,
+  isHeldByOtherProcess,
+  isWorkedOnAtExpiry,
+  noShowScope,
+  RECOVERY_MS,
+} from "./claim-rules.ts";
 
 const claimed = {
   claimed_at: 1_000_000,
@@ -37,6 +43,18 @@ describe("B2: a claim", () => {
   ] as const)("B2: a claim %s", (_, change, endsAt) => {
     expect(calculateClaimEnd({ ...claimed, ...change })).toBe(endsAt);
   });
+});
+
+const other = { openedAt: 999_999, isHolder: false, isOnly: false };
+
+test.each([
+  ["a socket that was open before it belongs to another process", 1_000_000, {}, true],
+  ["a socket that was opened later may be the holder's", 1_000_000, { openedAt: 1_000_001 }, false],
+  ["the holder's own socket does not", 1_000_000, { isHolder: true }, false],
+  ["the agent's only socket does not", 1_000_000, { isOnly: true }, false],
+  ["a socket beside a claim without a time does not", null, {}, false],
+] as const)("D26: of a claim, %s", (_, claimedAt, change, expected) => {
+  expect(isHeldByOtherProcess(claimedAt, { ...other, ...change })).toBe(expected);
 });
 
 const ended = {

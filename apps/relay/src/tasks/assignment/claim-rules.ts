@@ -25,6 +25,28 @@ export function calculateClaimEnd(claim: ClaimTimes): number {
   );
 }
 
+/** The socket of a device that sends a message about a claimed task. */
+export interface ClaimSocket {
+  /** In ms of the relay's clock. */
+  readonly openedAt: number;
+  /** Whether the claim was made or renewed on this socket. */
+  readonly isHolder: boolean;
+  /** Whether the agent has no other socket. */
+  readonly isOnly: boolean;
+}
+
+/**
+ * Returns whether a claim of the socket's own device belongs to another process with the same key, such as one on a
+ * copy of the data folder: the socket was open when the claim was made on another one. A socket that was opened later
+ * may be that of the holder, which was restarted or has reconnected.
+ */
+export function isHeldByOtherProcess(
+  claimedAt: number | null,
+  { openedAt, isHolder, isOnly }: ClaimSocket,
+): boolean {
+  return claimedAt !== null && !isHolder && !isOnly && openedAt <= claimedAt;
+}
+
 /** The facts about a claim that ended without a receipt, a release or a refusal. */
 export interface EndedClaim {
   /** Null when the start of the claim is unknown; such a claim has no consequence. */
