@@ -196,6 +196,7 @@ function buildRelayLinkOptions(
     profile: { name, description, agentType, capabilities, listing },
     outboxPath: join(config.identity.dataDir, "outbox"),
     attemptsPath: join(config.identity.dataDir, "attempts.json"),
+    delegationsPath: join(config.identity.dataDir, "delegations.json"),
     ordersPath: join(config.identity.dataDir, "orders"),
     receiptHashesPath: join(config.identity.dataDir, "signed.log"),
     monitorPath: join(config.identity.dataDir, "monitor"),

@@ -190,12 +190,16 @@ function buildStoppedOutcome(reason: "timeout" | "cancelled", ms: number): Outco
 
 function createDelegate(
   delegateTask: DelegateTask,
-  on: Parameters<DelegateTask>[1],
+  on: Omit<Parameters<DelegateTask>[1], "ordinal">,
   nested: ExecutionReceipt[],
 ): Delegate {
+  const counts = new Map<string, number>();
   return async (request) => {
     if (nested.length >= limits.nestedReceipts) return { ok: false, error: "Too many delegations" };
-    const answer = await delegateTask(request, on);
+    const text = JSON.stringify(request);
+    const ordinal = counts.get(text) ?? 0;
+    counts.set(text, ordinal + 1);
+    const answer = await delegateTask(request, { ...on, ordinal });
     if (answer.receipt !== undefined) nested.push(answer.receipt);
     return answer;
   };

@@ -18,6 +18,7 @@ import { createFindSigner } from "./intake/find-signer.ts";
 import { createRelaySocket } from "./relay-socket.ts";
 import type { Contester } from "../tools/built-in/agent-contest.ts";
 import { contestRejection } from "./contest-rejection.ts";
+import { openBegunDelegations, type BegunDelegations } from "./delegation/begun-delegations.ts";
 import { createDelegateTask } from "./delegation/delegate-task.ts";
 import { createDelegator, type Delegator } from "./delegator/delegator.ts";
 import { createHousekeeping } from "./housekeeping.ts";
@@ -59,6 +60,8 @@ export interface RelayLinkOptions {
   readonly outboxPath: string;
   /** The file with the counts of attempts at tasks. */
   readonly attemptsPath: string;
+  /** The file of the delegations of unfinished tasks. */
+  readonly delegationsPath: string;
   /** The folder of the owner's orders that may have a task at the relay. */
   readonly ordersPath: string;
   /** The file with the hashes of signed receipts. */
@@ -110,7 +113,8 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   const housekeeping = createHousekeeping({ credentials, counters, intervalMs, runtime });
   const send = createPacedSend((message) => socket.send(message), runtime);
   const receiptSender = createReceiptSender({ agentId, send, client, runtime });
-  const { store, attempts, unsentReceipts, resumeTasks } = await openWorkState(options, client);
+  const opened = await openWorkState(options, client);
+  const { store, attempts, begun, unsentReceipts, resumeTasks } = opened;
   const outbox = createOutbox({ sender: receiptSender, store, runtime });
   const receiptHashes = await openReceiptHashes(options.receiptHashesPath, runtime);
   const monitor = openMonitor(options, { membership, receiptHashes });
@@ -137,7 +141,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   return {
     membership,
     deviceId: () => membership()?.deviceId,
-    ...createRelayRequests(options, { membership, delegations: counters.delegations }),
+    ...createRelayRequests(options, { membership, begun, delegations: counters.delegations }),
     credentials,
     ...ownerParts,
     gradient: () => credentials.gradient(),
@@ -183,7 +187,11 @@ async function fetchMissed(
 /** Creates the requests that the agent sends to its relay while it works. */
 function createRelayRequests(
   options: RelayLinkOptions,
-  on: { membership: () => Membership | undefined; delegations: Pick<AttemptCounter, "record"> },
+  on: {
+    membership: () => Membership | undefined;
+    begun: BegunDelegations;
+    delegations: Pick<AttemptCounter, "record">;
+  },
 ): Pick<
   RelayLink,
   "delegateTask" | "findIssuerKey" | "isWanted" | "releaseClaim" | "findSigner" | "contester"
@@ -198,6 +206,7 @@ function createRelayRequests(
       membership,
       timeoutMs: taskTimeoutMs,
       count: (isCompleted) => on.delegations.record(isCompleted),
+      begun: on.begun,
       runtime,
     }),
     findIssuerKey: createFindIssuerKey({ membership, runtime }),
@@ -270,15 +279,19 @@ function openApprover(
 }
 
 /** Opens what the last run of this agent left: receipts that are not delivered, and tasks that it did not end. */
-async function openWorkState(
-  { url: relayUrl, outboxPath, attemptsPath, identity: { agentId }, runtime }: RelayLinkOptions,
-  client: () => RelayClient | undefined,
-) {
+async function openWorkState(options: RelayLinkOptions, client: () => RelayClient | undefined) {
+  const { url: relayUrl, outboxPath, attemptsPath, identity, runtime } = options;
+  const { agentId } = identity;
   const of = { relayUrl, agentId };
+  const begun = await openBegunDelegations({ ...of, path: options.delegationsPath }, runtime);
   const attempts = await openAttempts({ ...of, path: attemptsPath }, runtime);
   const receipts = createReceiptStore({ ...of, path: outboxPath, runtime });
   const unsentReceipts = await loadUnsentReceipts(receipts, runtime);
-  for (const { receipt } of unsentReceipts) attempts.end(receipt.task_id);
+  const end = (taskId: string) => {
+    attempts.end(taskId);
+    begun.end(taskId);
+  };
+  for (const { receipt } of unsentReceipts) end(receipt.task_id);
   const resumeTasks = createResumeTasks({
     agentId,
     interrupted: attempts.listOpen(),
@@ -286,7 +299,8 @@ async function openWorkState(
     attempts,
     runtime,
   });
-  return { store: endAttemptsWith(receipts, attempts), attempts, unsentReceipts, resumeTasks };
+  const store = endAttemptsWith(receipts, { end });
+  return { store, attempts, begun, unsentReceipts, resumeTasks };
 }
 
 async function loadUnsentReceipts(

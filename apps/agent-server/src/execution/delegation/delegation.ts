@@ -24,5 +24,11 @@ export type Delegate = (request: DelegateRequest) => Promise<DelegateAnswer>;
 /** Makes one delegation through the relay on behalf of `task`, and ends together with the task. */
 export type DelegateTask = (
   request: DelegateRequest,
-  on: { readonly task: WorkTask; readonly caller: Caller; readonly signal: AbortSignal },
+  on: {
+    readonly task: WorkTask;
+    readonly caller: Caller;
+    readonly signal: AbortSignal;
+    /** The number of equal requests before this one, in this attempt at the task. */
+    readonly ordinal: number;
+  },
 ) => Promise<DelegateAnswer>;

@@ -1,70 +1,55 @@
 import {
   createRecommender,
   delegate,
+  type DelegateResult,
   type ProvenResult,
   type Recommender,
   type RelayClient,
 } from "@agent/client";
-import { uuidV7 } from "@agent/crypto";
-import type {
-  DelegateAnswer,
-  DelegateRequest,
-  DelegateTask,
-} from "../../execution/delegation/delegation.ts";
+import { bytesToHex, sha256Hex, uuidV7 } from "@agent/crypto";
+import type { DelegateRequest, DelegateTask } from "../../execution/delegation/delegation.ts";
 import type { Identity } from "../../identity/identity.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Membership } from "../membership/join-relay.ts";
+import type { WorkTask } from "../../execution/task.ts";
 import { attenuateToken } from "./attenuate-token.ts";
+import type { BegunDelegations, DelegationPlan, DelegationSlot } from "./begun-delegations.ts";
+import { isUnpaid } from "./is-unpaid.ts";
 import { findProviders } from "./find-providers.ts";
 
-/**
- * Delegates a task to another agent through the relay, for a tool that calls `context.delegate`.
- */
-export function createDelegateTask(parts: {
-  identity: Identity;
-  membership: () => Membership | undefined;
-  timeoutMs: number;
+interface DelegationParts {
+  readonly identity: Identity;
+  readonly membership: () => Membership | undefined;
+  readonly timeoutMs: number;
   /** Counts each attempted delegation, and whether its work was completed. */
-  count: (isCompleted: boolean) => void;
-  runtime: Runtime;
-}): DelegateTask {
-  const { identity, runtime, timeoutMs, count } = parts;
-  const { agentId: ownId, secretKey } = identity;
-  const recommenders = new WeakMap<RelayClient, Recommender>();
-  return async (request, { task, caller, signal }): Promise<DelegateAnswer> => {
+  readonly count: (isCompleted: boolean) => void;
+  readonly begun: Pick<BegunDelegations, "find" | "keep" | "void">;
+  readonly runtime: Runtime;
+}
+
+/**
+ * Delegates a task to another agent through the relay, for a tool that calls `context.delegate`. Each attempt at a
+ * task of the relay makes its delegations under the same keys, so that no attempt pays for one a second time.
+ */
+export function createDelegateTask(parts: DelegationParts): DelegateTask {
+  const { runtime, count, begun } = parts;
+  const recommend = createBackgroundRecommender(parts);
+
+  const delegateTask: DelegateTask = async (request, on) => {
     const client = parts.membership()?.client;
     if (client === undefined) return buildFailure("This agent is not connected to its relay");
-    const target = await findTarget(client, request, identity.agentId);
-    if (!target.ok) return target;
-    const now = runtime.now();
-    const tokenId = uuidV7(now, runtime.randomBytes(10));
-    // After this time the answer is no longer awaited.
-    const expiresAt = now + timeoutMs;
-    const attenuated = attenuateToken(task.delegationToken, request, {
-      identity,
-      tokenId,
-      until: expiresAt,
-    });
-    if (!attenuated.ok) return attenuated;
-
-    const { capability, prompt } = request;
-    const { maxBudget = target.maxPrice, token } = attenuated;
-    const delegated = await delegate(client, {
-      ...runtime,
-      agentId: target.agentId,
-      prompt,
-      ...(capability !== undefined && { requiredCapabilities: [capability] }),
-      ...(maxBudget !== undefined && { maxBudget }),
-      ...(token !== undefined && { delegationToken: { ...token } }),
-      // Other callers may name any id.
-      ...(caller.kind === "relay" &&
-        task.relayTaskId !== undefined && { parentTaskId: task.relayTaskId }),
-      // The submitter of this task must not be chosen for a part of it.
-      ...(task.submittedBy !== undefined && { excludeAgents: [task.submittedBy] }),
-      timeoutMs,
-      signal,
-      // A submission whose answer is lost is sent again, and creates no second task.
-      idempotencyKey: tokenId,
+    const slot = buildSlot(request, on);
+    const found = slot && begun.find(slot);
+    const plan =
+      found?.plan ?? (await planDelegation(client, request, { ...parts, task: on.task }));
+    if ("ok" in plan) return plan;
+    if (slot !== undefined && found?.plan === undefined) await begun.keep(slot, plan);
+    const idempotencyKey = found?.key ?? bytesToHex(runtime.randomBytes(16));
+    const delegated = await submitDelegation(client, request, {
+      ...parts,
+      ...on,
+      plan,
+      idempotencyKey,
     });
     count(delegated.ok && delegated.receipt.status === "completed");
     if (delegated.ok) {
@@ -74,28 +59,103 @@ export function createDelegateTask(parts: {
         ? { ok: true, data: receipt.result, receipt }
         : { ok: false, error: receipt.result, receipt };
     }
-    if (delegated.taskId !== undefined)
-      cancelDelegatedTask(client, target.agentId, delegated.taskId);
+    if (!isUnpaid(delegated)) {
+      void cancelDelegatedTask(client, plan, delegated.taskId).then((isCancelled) =>
+        isCancelled && slot !== undefined ? begun.void(slot) : undefined,
+      );
+    } else if (slot !== undefined) {
+      await begun.void(slot);
+      // An earlier attempt ordered what has ended by now.
+      if (found?.plan !== undefined && !on.signal.aborted) return delegateTask(request, on);
+    }
     return buildFailure(`${delegated.message} (${delegated.code})`);
   };
+  return delegateTask;
 
-  /** Issues credentials about the other agent in the background, under this agent's key. */
-  function recommend(client: RelayClient, done: ProvenResult): void {
+  /** Cancels an abandoned task to release its hold; returns false if an executor has begun it. */
+  async function cancelDelegatedTask(
+    client: RelayClient,
+    { agentId }: DelegationPlan,
+    taskId: string | undefined,
+  ): Promise<boolean> {
+    if (taskId === undefined) return false;
+    const answer = await client.cancelTask({ params: { agentId, taskId } });
+    if (!answer.ok) runtime.log("debug", "delegation.not_cancelled", { code: answer.code });
+    return answer.ok && answer.body.status === "cancelled";
+  }
+}
+
+/** Decides the parts of the submission that another attempt could decide differently. */
+async function planDelegation(
+  client: RelayClient,
+  request: DelegateRequest,
+  { identity, runtime, timeoutMs, task }: DelegationParts & { readonly task: WorkTask },
+): Promise<DelegationPlan | ReturnType<typeof buildFailure>> {
+  const target = await findTarget(client, request, identity.agentId);
+  if (!target.ok) return target;
+  const now = runtime.now();
+  const attenuated = attenuateToken(task.delegationToken, request, {
+    identity,
+    tokenId: uuidV7(now, runtime.randomBytes(10)),
+    // After this time the answer is no longer awaited.
+    until: now + timeoutMs,
+  });
+  if (!attenuated.ok) return attenuated;
+  const { maxBudget = target.maxPrice, token } = attenuated;
+  return { agentId: target.agentId, maxBudget, token };
+}
+
+function submitDelegation(
+  client: RelayClient,
+  { capability, prompt }: DelegateRequest,
+  of: DelegationParts &
+    Parameters<DelegateTask>[1] & {
+      readonly plan: DelegationPlan;
+      readonly idempotencyKey: string;
+    },
+): Promise<DelegateResult> {
+  const { task, caller, signal, timeoutMs, idempotencyKey, runtime } = of;
+  const { agentId, maxBudget, token } = of.plan;
+  return delegate(client, {
+    ...runtime,
+    agentId,
+    prompt,
+    ...(capability !== undefined && { requiredCapabilities: [capability] }),
+    ...(maxBudget !== undefined && { maxBudget }),
+    ...(token !== undefined && { delegationToken: { ...token } }),
+    // Other callers may name any id.
+    ...(caller.kind === "relay" &&
+      task.relayTaskId !== undefined && { parentTaskId: task.relayTaskId }),
+    // The submitter of this task must not be chosen for a part of it.
+    ...(task.submittedBy !== undefined && { excludeAgents: [task.submittedBy] }),
+    timeoutMs,
+    signal,
+    // A submission whose answer is lost is sent again, and creates no second task.
+    idempotencyKey,
+  });
+}
+
+/** Issues credentials about the other agent in the background, under this agent's key. */
+function createBackgroundRecommender({ identity, runtime }: DelegationParts) {
+  const { agentId, secretKey } = identity;
+  const recommenders = new WeakMap<RelayClient, Recommender>();
+  return (client: RelayClient, done: ProvenResult): void => {
     const known = recommenders.get(client);
-    const recommender =
-      known ?? createRecommender(client, { ...runtime, agentId: ownId, secretKey });
+    const recommender = known ?? createRecommender(client, { ...runtime, agentId, secretKey });
     recommenders.set(client, recommender);
     void recommender.recommend(done).then((answer) => {
       if (!answer.ok) runtime.log("warn", "credentials.not_given", { code: answer.code });
     });
-  }
+  };
+}
 
-  /** Cancels an abandoned task to release its hold, unless an executor has begun it. */
-  function cancelDelegatedTask(client: RelayClient, agentId: string, taskId: string): void {
-    void client.cancelTask({ params: { agentId, taskId } }).then((answer) => {
-      if (!answer.ok) runtime.log("debug", "delegation.not_cancelled", { code: answer.code });
-    });
-  }
+/** Names a delegation of a relay task, which a further attempt at the task makes again; other tasks have no further attempts. */
+function buildSlot(
+  request: DelegateRequest,
+  { task: { relayTaskId: taskId }, ordinal }: Parameters<DelegateTask>[1],
+): DelegationSlot | undefined {
+  if (taskId === undefined) return undefined;
+  return { taskId, requestHash: sha256Hex(JSON.stringify(request)), ordinal };
 }
 
 /**
