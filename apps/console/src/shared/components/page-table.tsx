@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import type { PageAnswer } from "../relay/call-relay.ts";
-import { type LoadedAnswer, type ReloadRules, useLoaded } from "../relay/use-answer.ts";
+import { type ReloadRules, useLoaded } from "../relay/use-answer.ts";
 import { AnswerView } from "./answer-view.tsx";
 import { PageButtons } from "./page-buttons.tsx";
 
@@ -78,34 +78,27 @@ function toClass(isNumber = false, isWord = false): string | undefined {
 export function PageTable<Row>({
   loadPage,
   rules = {},
-  onAnswer,
   ...table
 }: TableProps<Row> & {
   readonly loadPage: (cursor: string | undefined) => Promise<PageAnswer<TablePage<Row>>>;
   readonly rules?: ReloadRules;
-  /** Called with each answer; returns content that depends on it, shown elsewhere on the page. */
-  readonly onAnswer?: (answer: LoadedAnswer<TablePage<Row>>) => ComponentChildren;
 }) {
   const [cursors, setCursors] = useState<readonly string[]>([]);
   const cursor = cursors.at(-1);
   const load = useCallback(() => loadPage(cursor), [loadPage, cursor]);
-  const answer = useLoaded(load, rules);
   return (
-    <>
-      {onAnswer?.(answer)}
-      <AnswerView answer={answer}>
-        {({ rows, next }) => (
-          <>
-            <RowTable {...table} rows={rows} />
-            <PageButtons
-              label={`Pages of ${table.caption}`}
-              cursors={cursors}
-              next={next}
-              onMove={setCursors}
-            />
-          </>
-        )}
-      </AnswerView>
-    </>
+    <AnswerView answer={useLoaded(load, rules)}>
+      {({ rows, next }) => (
+        <>
+          <RowTable {...table} rows={rows} />
+          <PageButtons
+            label={`Pages of ${table.caption}`}
+            cursors={cursors}
+            next={next}
+            onMove={setCursors}
+          />
+        </>
+      )}
+    </AnswerView>
   );
 }
