@@ -64,6 +64,8 @@ export interface TestRelay {
   createWorker(unitCost: number, capability?: string): Promise<TestAgent>;
   deposit(agent: TestAgent, amount: number): Promise<void>;
   getBalance(agent: TestAgent): Promise<number>;
+  /** Returns the amount that is held for the agent's open tasks. */
+  getHeldAmount(agent: TestAgent): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -173,6 +175,11 @@ export async function startTestRelay(
     return { ...fresh, deviceId: body["device_id"] as string };
   }
 
+  async function readAccount(of: TestAgent, member: string): Promise<number> {
+    const { body } = await asMaster("GET", `/api/v1/agents/${of.agentId}/balance`);
+    return body[member] as number;
+  }
+
   return {
     relay,
     did,
@@ -211,10 +218,8 @@ export async function startTestRelay(
       const { status, body } = await asMaster("POST", path, { amount });
       if (status !== 200) throw new Error(JSON.stringify(body));
     },
-    async getBalance(of) {
-      const { body } = await asMaster("GET", `/api/v1/agents/${of.agentId}/balance`);
-      return body["balance"] as number;
-    },
+    getBalance: (of) => readAccount(of, "balance"),
+    getHeldAmount: (of) => readAccount(of, "pending_allocations"),
     close: () => relay.close(),
   };
 }

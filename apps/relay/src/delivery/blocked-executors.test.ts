@@ -37,11 +37,6 @@ const deliver = (task: Delegation) =>
   t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
 const notParticipant = { status: 403, body: { code: "task.not_participant" } };
 
-async function countHeld(agent: TestAgent): Promise<unknown> {
-  const { body } = await t.asOperator("GET", `/api/v1/agents/${agent.agentId}/balance`);
-  return body["pending_allocations"];
-}
-
 describe("a task that waits for an agent that its submitter blocks", () => {
   test("A24: a task that waits for an agent is cancelled when its submitter blocks the agent, and its hold is returned", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
@@ -51,7 +46,7 @@ describe("a task that waits for an agent that its submitter blocks", () => {
     ];
     await block();
     await expect.poll(() => statusOf(task)).toBe("cancelled");
-    expect([await countHeld(boss), await t.getBalance(boss)]).toEqual([2.4, 7.6]);
+    expect([await t.getHeldAmount(boss), await t.getBalance(boss)]).toEqual([2.4, 7.6]);
     expect(await Promise.all(kept.map(statusOf))).toEqual(["pending", "pending"]);
     await expectConsistentBooks(t);
   });
@@ -88,7 +83,7 @@ describe("a task that waits for an agent that its submitter blocks", () => {
     await expect.poll(() => getTaskAt(t, task.path)).toMatchObject(back);
     await block(target);
     await expect.poll(() => statusOf(task)).toBe("cancelled");
-    expect(await countHeld(boss)).toBe(0);
+    expect(await t.getHeldAmount(boss)).toBe(0);
   });
 
   test("A24: a task that waits for a blocked agent is cancelled after a start if the relay ended before that", async () => {
@@ -127,7 +122,7 @@ describe("a task that an agent has begun when its submitter blocks it", () => {
     await t.advance(66_000);
     await t.relay.tick();
     await expect.poll(() => statusOf(lost)).toBe("cancelled");
-    expect(await countHeld(boss)).toBe(0);
+    expect(await t.getHeldAmount(boss)).toBe(0);
     await expectConsistentBooks(t);
   });
 
@@ -199,7 +194,7 @@ describe("a task whose submitter is revoked", () => {
     await device.next("task_assigned");
     await revoke();
     await expect.poll(() => statusOf(task)).toBe("cancelled");
-    expect([await countHeld(boss), await t.getBalance(boss)]).toEqual([0, 10]);
+    expect([await t.getHeldAmount(boss), await t.getBalance(boss)]).toEqual([0, 10]);
     expect(await statusOf(other)).toBe("pending");
     await expectConsistentBooks(t);
   });
@@ -216,6 +211,6 @@ describe("a task whose submitter is revoked", () => {
     await t.advance(66_000);
     await t.relay.tick();
     await expect.poll(() => statusOf(lost)).toBe("cancelled");
-    expect(await countHeld(boss)).toBe(0);
+    expect(await t.getHeldAmount(boss)).toBe(0);
   });
 });

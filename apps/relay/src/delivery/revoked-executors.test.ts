@@ -31,18 +31,13 @@ const revoke = (agent: TestAgent) =>
   t.asOperator("POST", `/api/v1/agents/${agent.agentId}/revoke`, {});
 const statusOf = (task: Delegation) => getTaskStatus(t, task);
 
-async function countHeld(agent: TestAgent): Promise<unknown> {
-  const { body } = await t.asOperator("GET", `/api/v1/agents/${agent.agentId}/balance`);
-  return body["pending_allocations"];
-}
-
 test("a task that waits for an agent is cancelled when the agent is revoked, and its hold is returned", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   const other = await submitAcceptedTask(t, boss, await createSeller(t, 2));
-  expect(await countHeld(boss)).toBe(4.8);
+  expect(await t.getHeldAmount(boss)).toBe(4.8);
   await revoke(worker);
   await expect.poll(() => statusOf(task)).toBe("cancelled");
-  expect(await countHeld(boss)).toBe(2.4);
+  expect(await t.getHeldAmount(boss)).toBe(2.4);
   expect(await t.getBalance(boss)).toBe(7.6);
   expect(await statusOf(other)).toBe("pending");
   await expectConsistentBooks(t);
@@ -80,7 +75,7 @@ test("a claimed task can still be paid after its executor is revoked, and is can
   await t.advance(66_000);
   await t.relay.tick();
   await expect.poll(() => statusOf(lost)).toBe("cancelled");
-  expect(await countHeld(boss)).toBe(0);
+  expect(await t.getHeldAmount(boss)).toBe(0);
 });
 
 test("a task goes to the next executor when the one that routing chose is revoked", async () => {
