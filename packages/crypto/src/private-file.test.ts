@@ -1,8 +1,13 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isMissingFile, readFileIfPresent, writePrivateText } from "./private-file.node.ts";
+import {
+  isMissingFile,
+  readFileIfPresent,
+  readFileOrigin,
+  writePrivateText,
+} from "./private-file.node.ts";
 
 let folder: string;
 let path: string;
@@ -28,6 +33,20 @@ test("a failed write of a private text leaves no temporary file", async () => {
   expect(await readdir(join(folder, ".."))).not.toContainEqual(
     expect.stringMatching(`^${folder.slice(folder.lastIndexOf("/") + 1)}\\..*\\.tmp$`),
   );
+});
+
+test("A26: a private text can name the origin of its file, which no copy has, also not one over the file", async () => {
+  const write = (to: string) => writePrivateText(to, (origin) => origin);
+  await write(path);
+  const first = await readFile(path, "utf8");
+  expect(await readFileOrigin(path)).toBe(first);
+  const copy = join(folder, "copy.json");
+  await copyFile(path, copy);
+  expect(await readFileOrigin(copy)).not.toBe(first);
+  await write(path);
+  await copyFile(copy, path);
+  expect(await readFile(path, "utf8")).toBe(first);
+  expect(await readFileOrigin(path)).not.toBe(first);
 });
 
 test("a file is read as it is, and a missing one is undefined", async () => {

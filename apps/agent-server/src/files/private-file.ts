@@ -14,5 +14,17 @@ export async function createPrivateFolder(path: string): Promise<void> {
  * Writes JSON atomically to a file that only its owner can read; it is on disk when this resolves.
  */
 export async function writePrivateFile(path: string, value: unknown): Promise<void> {
-  await writePrivateText(path, `${JSON.stringify(value, null, 2)}\n`);
+  await writePrivateText(path, formatJson(value));
+}
+
+/** Does the same for a value that names the origin of its file, so that a copy of the file is recognized. */
+export async function writeWithOrigin(
+  path: string,
+  build: (origin: string) => unknown,
+): Promise<void> {
+  await writePrivateText(path, (origin) => formatJson(build(origin)));
+}
+
+function formatJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { createPrivateFolder, writePrivateFile } from "./private-file.ts";
+import { createPrivateFolder, writeWithOrigin } from "./private-file.ts";
 
 /** Writes the present content of a file; returns false when it could not be written. */
 export type WriteStateFile = () => Promise<boolean>;
@@ -10,7 +10,8 @@ export type WriteStateFile = () => Promise<boolean>;
  */
 export function createStateFile(options: {
   readonly path: string;
-  readonly getContent: () => unknown;
+  /** `origin` tells the file from its copies. */
+  readonly getContent: (origin: string) => unknown;
   readonly onFault: (cause: unknown) => void;
 }): WriteStateFile {
   const { path, getContent, onFault } = options;
@@ -21,7 +22,7 @@ export function createStateFile(options: {
     queuedWrite = undefined;
     try {
       await createPrivateFolder(dirname(path));
-      await writePrivateFile(path, getContent());
+      await writeWithOrigin(path, getContent);
       return true;
     } catch (cause) {
       onFault(cause);

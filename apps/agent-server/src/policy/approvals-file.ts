@@ -1,4 +1,4 @@
-import { readFileIfPresent } from "@agent/crypto/private-file";
+import { readFileIfPresent, readFileOrigin } from "@agent/crypto/private-file";
 import * as v from "valibot";
 import { createStateFile } from "../files/state-file.ts";
 import type { Runtime } from "../runtime.ts";
@@ -11,11 +11,16 @@ type Members = Readonly<Record<string, unknown>>;
 export interface ApprovalsFile {
   /** The unchecked content of the file at the start. */
   readonly initialContent: Members;
+  /** Whether the file was copied or put back from a backup, and may lack that an approval in it was used since. */
+  readonly isCopy: boolean;
   /** Merges members into the file; returns false when it could not be written. */
   write(members: Members): Promise<boolean>;
   /** Logs a malformed member, which is then ignored. */
   logUnreadable(cause: unknown): void;
 }
+
+const APPROVE_AGAIN =
+  "the data folder was copied or put back from a backup: approvals that were given must be given again";
 
 const ApprovalsFileContent = v.pipe(
   v.unknown(),
@@ -28,9 +33,10 @@ export async function openApprovalsFile(
   runtime: Pick<Runtime, "log">,
 ): Promise<ApprovalsFile> {
   let current: Members = {};
+  let isCopy = false;
   const writeCurrent = createStateFile({
     path,
-    getContent: () => current,
+    getContent: (origin) => ({ ...current, origin }),
     onFault: (cause) => runtime.log("warn", "approvals.not_kept", { cause: String(cause) }),
   });
 
@@ -40,12 +46,19 @@ export async function openApprovalsFile(
 
   try {
     const text = await readFileIfPresent(path);
-    if (text !== undefined) current = v.parse(ApprovalsFileContent, JSON.parse(text));
+    if (text !== undefined) {
+      current = v.parse(ApprovalsFileContent, JSON.parse(text));
+      const { origin } = current;
+      // The files of earlier versions name none.
+      isCopy = origin !== undefined && origin !== (await readFileOrigin(path));
+    }
   } catch (cause) {
     logUnreadable(cause);
   }
+  if (isCopy) runtime.log("warn", "approvals.copied", { file: path, remedy: APPROVE_AGAIN });
   return {
     initialContent: current,
+    isCopy,
     logUnreadable,
     write(members) {
       current = { ...current, ...members };

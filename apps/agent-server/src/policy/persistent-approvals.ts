@@ -31,7 +31,7 @@ const StoredApprovals = v.array(
 
 /**
  * Creates approvals that outlive the process. A consumed approval is written before the call runs,
- * so that it is never used twice, even after a crash.
+ * so that it is never used twice, even after a crash, and an old copy of the file grants nothing.
  */
 export function createPersistentApprovals(
   file: ApprovalsFile,
@@ -61,9 +61,16 @@ export function createPersistentApprovals(
   };
 }
 
+/** The use of a granted approval may be missing in an old copy, so the owner must decide again. */
+function askAgain(approval: Approval): Approval {
+  return approval.status === "approved" ? { ...approval, status: "pending" } : approval;
+}
+
 function parseStoredApprovals(file: ApprovalsFile): readonly (readonly [string, Approval])[] {
   const parsed = v.safeParse(StoredApprovals, file.initialContent["owner"] ?? []);
-  if (parsed.success) return parsed.output;
+  if (parsed.success) {
+    return file.isCopy ? parsed.output.map(([key, one]) => [key, askAgain(one)]) : parsed.output;
+  }
   file.logUnreadable("the owner's approvals are malformed");
   return [];
 }
