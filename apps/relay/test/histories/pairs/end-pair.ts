@@ -1,3 +1,4 @@
+import { checkRows } from "../check-money.ts";
 import { payOutAll, resolveAll } from "../end-history.ts";
 import { unfreezeRelay } from "../relay-steps.ts";
 import { checkPair } from "./check-pair.ts";
@@ -43,7 +44,10 @@ export async function endPair(pair: HistoryPair, endsPeered: boolean): Promise<v
   await passAll(pair, DEADLINES_MS);
   await decideHeld(pair);
   await passAll(pair, LAST_DAYS_MS);
-  for (const { relay } of pair.sites) await resolveAll(relay);
+  for (const { relay } of pair.sites) {
+    await resolveAll(relay);
+    await checkRows(relay);
+  }
   await checkPair(pair, endsPeered);
   await passAll(pair, [31 * DAY_MS]);
   for (const { relay } of pair.sites) await payOutAll(relay);
