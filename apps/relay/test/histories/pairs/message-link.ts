@@ -18,6 +18,7 @@ interface Message {
 }
 
 const MAX_SENT = 40;
+const MAX_PLUG_ATTEMPTS = 100;
 
 /** The address of a relay for its peer, where messages are lost, delayed and repeated. */
 export class MessageLink {
@@ -58,10 +59,18 @@ export class MessageLink {
   async plug(): Promise<void> {
     if (this.#isPlugged) return;
     const port = Number(new URL(this.url).port);
-    this.#server = await startLoopbackServer((incoming, outgoing) => {
-      void this.receive(incoming, outgoing);
-    }, port);
-    this.#isPlugged = true;
+    for (let attempt = 1; !this.#isPlugged; attempt += 1) {
+      try {
+        this.#server = await startLoopbackServer((incoming, outgoing) => {
+          void this.receive(incoming, outgoing);
+        }, port);
+        this.#isPlugged = true;
+      } catch (error) {
+        // A short connection of another test may use the port meanwhile.
+        if (attempt === MAX_PLUG_ATTEMPTS) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
   }
 
   /** Delivers the messages that were to arrive later; their senders are no longer waiting. */
