@@ -4,7 +4,6 @@ import { ViewTitle } from "../shared/components/view-title.tsx";
 import { formatHashRoute, type HashRoute } from "../shared/routing/hash-route.ts";
 import { AgentPage } from "./agents/agent-page.tsx";
 import { AgentsPage } from "./agents/agents-page.tsx";
-import { FindPage } from "./pages/find-page.tsx";
 import { FreezePage } from "./pages/freeze-page.tsx";
 import { MoneyPage } from "./money/money-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
@@ -45,7 +44,7 @@ const VIEWS: Readonly<Record<string, ViewComponent>> = {
   freeze: FreezePage,
   processes: loadPage("ProcessesPage"),
   sessions: loadPage("SessionsPage"),
-  find: FindPage,
+  find: loadPage("FindPage"),
 };
 
 /** Shows the view of a route. */

@@ -3,6 +3,7 @@ export { ApprovalsPage } from "./pages/approvals-page.tsx";
 export { AuditPage } from "./pages/audit-page.tsx";
 export { DisputesPage } from "./pages/disputes-page.tsx";
 export { FederationPage } from "./federation/federation-page.tsx";
+export { FindPage } from "./pages/find-page.tsx";
 export { LogPage } from "./pages/log-page.tsx";
 export { PeerPage } from "./federation/peer-page.tsx";
 export { ProcessesPage } from "./pages/processes-page.tsx";
