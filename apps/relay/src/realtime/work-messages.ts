@@ -94,10 +94,10 @@ async function handleRefuse(
   const { agentId: agent_id } = device;
   if (await isWorkOfOtherProcess(services, device, task_id))
     return sendError(device, "task.other_process", task_id);
-  services.log.info("task.refused", { correlationId: task_id, agent_id, reason });
   device.claimed.delete(task_id);
   await endClaim(services, { task_id, claimed_by: claimantIdOf(device) });
   services.router.reassignToNext(task_id, agent_id);
+  services.log.info("task.refused", { correlationId: task_id, agent_id, reason });
 }
 
 /** Releases a claim, which also agrees to a cancel that the submitter requested. */
