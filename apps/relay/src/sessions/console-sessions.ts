@@ -82,15 +82,24 @@ export function createConsoleSessions(services: SessionDependencies): ConsoleSes
     endings.delete(sessionId);
   }
 
+  async function open(
+    findOpener: (tx: Tx) => Promise<Opener | undefined>,
+  ): Promise<OpenedSession | undefined> {
+    const opened = await openSession(services, findOpener);
+    for (const sessionId of opened?.displaced ?? []) endStreams(sessionId);
+    return opened && { ok: true, session: toToken(services, opened.row), cookie: opened.cookie };
+  }
+
   return {
     endStreams,
     levelOf: (row) => getLevel(services, row),
     createCode: (by, level) => createCode(services, by, level),
-    openByCode: (code) => openSession(services, (tx) => takeOpener(services, tx, code)),
+    openByCode: async (code) =>
+      (await open((tx) => takeOpener(services, tx, code))) ?? refuse("session.code_invalid"),
     async openByToken({ name, tokenTag }) {
       const opener: Opener = { opened_by: name, token_tag: tokenTag, level: "operate" };
-      const opened = await openSession(services, async () => opener);
-      if (!opened.ok) throw new Error(`a session was refused: ${opened.code}`);
+      const opened = await open(async () => opener);
+      if (opened === undefined) throw new Error("a session was refused");
       return opened;
     },
     async renew(cookie) {
@@ -108,9 +117,7 @@ export function createConsoleSessions(services: SessionDependencies): ConsoleSes
     async end(sessionId) {
       const ended = await freezer.writeAlways(async (tx) => {
         if (!(await deleteSession(tx, sessionId))) return false;
-        const at = runtime.now();
-        await recordRelayEvent(tx, { at, type: "session.ended" }, { session_id: sessionId });
-        tx.noteChange("session", sessionId);
+        await recordEnd(tx, sessionId, runtime.now());
         return true;
       });
       endStreams(sessionId);
@@ -185,16 +192,23 @@ async function takeOpener(
   return { opened_by: row.created_by, token_tag: row.token_tag, level: row.level };
 }
 
-async function openSession(
+interface CreatedSession {
+  readonly row: ConsoleSessionRow;
+  readonly cookie: string;
+}
+
+/** Stores a session and ends those beyond the limit; undefined if `findOpener` finds no right to open one. */
+function openSession(
   services: SessionDependencies,
   findOpener: (tx: Tx) => Promise<Opener | undefined>,
-): Promise<OpenedSession | Refusal<"session.code_invalid">> {
-  const opened = await services.freezer.writeAlways(async (tx) => {
+): Promise<(CreatedSession & { readonly displaced: readonly string[] }) | undefined> {
+  return services.freezer.writeAlways(async (tx) => {
     const now = services.runtime.now();
     const opener = await findOpener(tx);
     if (opener === undefined) return undefined;
     await purgeSessions(tx, { now, idle: now - limits.sessionIdleMs });
-    await deleteExcessSessions(tx, limits.sessions - 1);
+    const displaced = await deleteExcessSessions(tx, limits.sessions - 1);
+    for (const sessionId of displaced) await recordEnd(tx, sessionId, now);
     const created = createSession(services, opener);
     await insertSession(tx, created.row);
     const { session_id } = created.row;
@@ -202,17 +216,21 @@ async function openSession(
     const act = { actor, action: "openConsoleSession", detail: { session_id, level } };
     await insertOperatorAct(tx, now, act, "201");
     await recordRelayEvent(tx, { at: now, type: "session.opened" }, { session_id, level });
-    return created;
+    return { ...created, displaced };
   });
-  if (opened === undefined) return refuse("session.code_invalid");
-  return { ok: true, session: toToken(services, opened.row), cookie: opened.cookie };
+}
+
+/** Tells the pages, and the processes that serve its streams, that a session has ended. */
+async function recordEnd(tx: Tx, session_id: string, at: number): Promise<void> {
+  await recordRelayEvent(tx, { at, type: "session.ended" }, { session_id });
+  tx.noteChange("session", session_id);
 }
 
 /** Builds a session with its cookie; the caller stores it. */
 function createSession(
   { runtime }: SessionDependencies,
   { opened_by, token_tag, level }: Opener,
-): { readonly row: ConsoleSessionRow; readonly cookie: string } {
+): CreatedSession {
   const now = runtime.now();
   const cookie = toBase64Url(runtime.randomBytes(32));
   const row: ConsoleSessionRow = {

@@ -62,15 +62,16 @@ export async function insertSession(tx: Tx, session: ConsoleSessionRow): Promise
 }
 
 const excessDelete = compile<{ kept: number }>()(
-  sql<never>`
+  sql<Pick<ConsoleSessionRow, "session_id">>`
     delete from console_sessions where session_id not in (
       select session_id from console_sessions order by renewed_at desc, session_id desc
-      limit ${param("kept")})`,
+      limit ${param("kept")})
+    returning session_id`,
 );
 
-/** Deletes the sessions that were not renewed for longest, beyond so many. */
-export async function deleteExcessSessions(tx: Tx, kept: number): Promise<void> {
-  await tx.run(excessDelete, { kept });
+/** Deletes the sessions that were not renewed for longest, beyond so many, and returns their ids. */
+export async function deleteExcessSessions(tx: Tx, kept: number): Promise<string[]> {
+  return (await tx.all(excessDelete, { kept })).map(({ session_id }) => session_id);
 }
 
 const sessionById = compile<{ session_id: string }>()(

@@ -184,6 +184,26 @@ describe("a session", () => {
     expect(await read()).toContain("event: session.opened");
   });
 
+  test("OP4: a stream of events ends when newer sessions displace its session", async () => {
+    const displaced = await openConsole(t);
+    await t.clock.advance(1_000);
+    const kept = await openConsole(t);
+    await t.clock.advance(1_000);
+    const [readDisplaced, readKept] = [
+      await openEvents(displaced.token),
+      await openEvents(kept.token),
+    ];
+    for (let count = 2; count <= limits.sessions; count += 1) await openConsole(t, "view");
+    await t.createAgent();
+    await t.clock.advance(limits.relayEventPollMs);
+    expect(await readDisplaced()).not.toContain("event: key.bound");
+    await t.asOperator("DELETE", `/api/v1/admin/console-sessions/${kept.sessionId}`);
+    await t.clock.advance(limits.relayEventPollMs);
+    const shown = await readKept();
+    expect(shown).toContain("event: key.bound");
+    expect(shown).toMatch(new RegExp(`event: session.ended\\n.*${displaced.sessionId}`));
+  });
+
   test("OP4: a bearer lasts five minutes, and the next one is issued for the cookie", async () => {
     const { token, cookie } = await openConsole(t, "view");
     await t.clock.advance(limits.tokenLifetimeMs);
