@@ -1,8 +1,8 @@
-import type { Visibility } from "@agent/wire";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { RowTable } from "../../shared/components/page-table.tsx";
 import { ForeignLine, ForeignText } from "../../shared/components/foreign-text.tsx";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
+import { summarizeVisibility, type VisibilitySummary } from "./summarize-visibility.ts";
 
 /** Shows whether others can find the agent, and what to correct if they cannot. */
 export function VisibilityBox({ agentId }: { agentId: string }) {
@@ -13,7 +13,7 @@ export function VisibilityBox({ agentId }: { agentId: string }) {
       <AnswerView answer={visibility}>
         {({ checks, queries, hints }) => (
           <>
-            <Summary checks={checks} hints={hints} />
+            <Summary {...summarizeVisibility({ checks, hints })} />
             <ul class="checks">
               {checks.map(({ check, ok, detail }) => (
                 <li key={check} class={ok ? "holds" : "fails"}>
@@ -61,21 +61,10 @@ export function VisibilityBox({ agentId }: { agentId: string }) {
   );
 }
 
-/** An agent that is revoked or offline has a hint while all of its checks hold. */
-function Summary({ checks, hints }: Pick<Visibility, "checks" | "hints">) {
-  const failed = checks.filter(({ ok }) => !ok).length;
-  if (failed > 0) {
-    return (
-      <p class="bad">
-        <strong>{`✗ ${failed} of ${checks.length} checks fail.`}</strong>
-      </p>
-    );
-  }
-  return hints.length > 0 ? (
-    <p>All checks hold.</p>
-  ) : (
-    <p class="good">
-      <strong>✓ Nothing keeps it from being found.</strong>
+function Summary({ tone, text }: VisibilitySummary) {
+  return (
+    <p class={tone}>
+      <strong>{text}</strong>
     </p>
   );
 }
