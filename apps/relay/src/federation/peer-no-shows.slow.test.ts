@@ -120,8 +120,11 @@ test("B2: a result that waits because this relay was down is not the peer's no-s
 
 test("B2: a peer that the operator removed cannot send its result, so its task is not a no-show", async () => {
   const taskId = await forwarded();
+  const there = await waitForTask(b, worker, taskId);
+  // The removal cancels tasks that no executor has begun.
+  await b.as(worker, "POST", `/agent/${worker.agentId}/task/${taskId}/claim`);
   await a.asOperator("DELETE", `/api/v1/admin/federation/peers/${b.relayId}`);
-  await doneThere(taskId);
+  expect(await completeTask(b, worker, there)).toMatchObject({ status: 200 });
   await pass(16);
   await expectExpired(taskId);
   expect(await failuresOfBeta()).toBe(0);
