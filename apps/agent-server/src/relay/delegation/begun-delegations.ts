@@ -5,21 +5,13 @@ import { limits } from "@agent/wire";
 import * as v from "valibot";
 import { createStateFile } from "../../files/state-file.ts";
 import type { Runtime } from "../../runtime.ts";
+import type { DelegationSlot } from "./delegation-slot.ts";
 
 /** The parts of a submission that are looked up or made, and must be identical when it is repeated. */
 export interface DelegationPlan {
   readonly agentId: string;
   readonly maxBudget?: number | undefined;
   readonly token?: DelegationToken | undefined;
-}
-
-/** One of the delegations that each attempt at a relay task makes in the same way. */
-export interface DelegationSlot {
-  readonly taskId: string;
-  /** SHA-256, hex. */
-  readonly requestHash: string;
-  /** The number of equal requests before it in the same attempt. */
-  readonly ordinal: number;
 }
 
 /** The delegations of unfinished relay tasks, so that a further attempt at a task pays for none of them again. */

@@ -6,14 +6,15 @@ import {
   type Recommender,
   type RelayClient,
 } from "@agent/client";
-import { bytesToHex, sha256Hex, uuidV7 } from "@agent/crypto";
+import { bytesToHex, uuidV7 } from "@agent/crypto";
 import type { DelegateRequest, DelegateTask } from "../../execution/delegation/delegation.ts";
 import type { Identity } from "../../identity/identity.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Membership } from "../membership/join-relay.ts";
 import type { WorkTask } from "../../execution/task.ts";
 import { attenuateToken } from "./attenuate-token.ts";
-import type { BegunDelegations, DelegationPlan, DelegationSlot } from "./begun-delegations.ts";
+import type { BegunDelegations, DelegationPlan } from "./begun-delegations.ts";
+import { buildDelegationSlot, getSentTaskId } from "./delegation-slot.ts";
 import { isUnpaid } from "./is-unpaid.ts";
 import { findProviders } from "./find-providers.ts";
 
@@ -38,7 +39,7 @@ export function createDelegateTask(parts: DelegationParts): DelegateTask {
   const delegateTask: DelegateTask = async (request, on) => {
     const client = parts.membership()?.client;
     if (client === undefined) return buildFailure("This agent is not connected to its relay");
-    const slot = buildSlot(request, on);
+    const slot = buildDelegationSlot(request, on);
     const found = slot && begun.find(slot);
     const plan =
       found?.plan ?? (await planDelegation(client, request, { ...parts, task: on.task }));
@@ -116,6 +117,7 @@ function submitDelegation(
 ): Promise<DelegateResult> {
   const { task, caller, signal, timeoutMs, idempotencyKey, runtime } = of;
   const { agentId, maxBudget, token } = of.plan;
+  const parentTaskId = getSentTaskId(caller, task);
   return delegate(client, {
     ...runtime,
     agentId,
@@ -123,9 +125,7 @@ function submitDelegation(
     ...(capability !== undefined && { requiredCapabilities: [capability] }),
     ...(maxBudget !== undefined && { maxBudget }),
     ...(token !== undefined && { delegationToken: { ...token } }),
-    // Other callers may name any id.
-    ...(caller.kind === "relay" &&
-      task.relayTaskId !== undefined && { parentTaskId: task.relayTaskId }),
+    ...(parentTaskId !== undefined && { parentTaskId }),
     // The submitter of this task must not be chosen for a part of it.
     ...(task.submittedBy !== undefined && { excludeAgents: [task.submittedBy] }),
     timeoutMs,
@@ -147,15 +147,6 @@ function createBackgroundRecommender({ identity, runtime }: DelegationParts) {
       if (!answer.ok) runtime.log("warn", "credentials.not_given", { code: answer.code });
     });
   };
-}
-
-/** Names a delegation of a relay task, which a further attempt at the task makes again; other tasks have no further attempts. */
-function buildSlot(
-  request: DelegateRequest,
-  { task: { relayTaskId: taskId }, ordinal }: Parameters<DelegateTask>[1],
-): DelegationSlot | undefined {
-  if (taskId === undefined) return undefined;
-  return { taskId, requestHash: sha256Hex(JSON.stringify(request)), ordinal };
 }
 
 /**
