@@ -20,7 +20,6 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
   const watch = { messages: [] as string[], requests: [] as string[] };
   let browser: Browser;
   let relay: RelayProcess;
-  let stranger: string;
 
   beforeAll(async () => {
     await seedOnlineHistory(path, LONELY_ID);
@@ -30,7 +29,6 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
     });
     browser = await openBrowser(executablePath ?? "");
     await joinRelay(relay.baseUrl, { agentId: LONELY_ID, name: "lonely" });
-    stranger = (await joinRelay(relay.baseUrl, { name: "stranger" })).agentId;
   }, 120_000);
   afterAll(async () => {
     await browser?.close();
@@ -108,12 +106,21 @@ describe.skipIf(executablePath === undefined)("The page of an agent", { timeout:
     await context.close();
   });
 
-  it("the page of an agent states no online times of a new agent", async () => {
-    const { page, context } = await open(1280, "light", stranger);
-    const sentences = await page.locator(`${STRIPS} strong`).allInnerTexts();
-    expect(sentences[0]).toBe("The relay has not checked in the last 24 hours.");
-    expect(await page.locator(".box summary:has-text('periods')").count()).toBe(0);
+  /** Lets an agent join, and returns its page's first sentence about online times and its number of lists of them. */
+  async function readPageOfNewAgent() {
+    const { agentId } = await joinRelay(relay.baseUrl, { name: "stranger" });
+    const { page, context } = await open(1280, "light", agentId);
+    const [sentence] = await page.locator(`${STRIPS} strong`).allInnerTexts();
+    const lists = await page.locator(".box summary:has-text('periods')").count();
     await context.close();
+    return { sentence, lists };
+  }
+
+  it("the page of an agent states no online times of a new agent", async () => {
+    // The relay checks once a minute, which can happen before the page is shown.
+    await expect
+      .poll(readPageOfNewAgent, { timeout: 90_000 })
+      .toEqual({ sentence: "The relay has not checked in the last 24 hours.", lists: 0 });
   });
 
   it("the page of an agent causes no message in the browser's console", () => {
