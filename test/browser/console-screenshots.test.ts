@@ -25,7 +25,7 @@ const PROMPTS = ["glass", "paper", "bridges", "tides", "clocks", "maps"];
 
 describe.skipIf(executablePath === undefined)(
   "The screenshots of the console",
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   () => {
     let browser: Browser;
     let relay: RelayProcess;
@@ -71,7 +71,7 @@ describe.skipIf(executablePath === undefined)(
         const options = { width, height, place };
         const { page, context } = await openConsole(browser, baseUrl, watch, options);
         // A relay suspends a peer after three missed heartbeats, which takes at least 12 s.
-        await page.waitForSelector(wait, { timeout: 60_000 });
+        await page.waitForSelector(wait, { timeout: 150_000 });
         await waitForParts(page);
         const overflow = await getOverflow(page);
         faults.push(...(overflow === 0 ? [] : [overflow]), ...(await findCutTexts(page)));
