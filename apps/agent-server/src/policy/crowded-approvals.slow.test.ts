@@ -5,6 +5,7 @@ import type { Identity } from "../identity/identity.ts";
 import type { RunningAgent } from "../start-agent.ts";
 import { startJoinedAgent, startStandaloneAgent } from "../testing/agents/start-agent.ts";
 import { createTestIdentity } from "../testing/agents/test-identity.ts";
+import { submitForReceipt } from "../testing/agents/submit-for-receipt.ts";
 import { startTestRelay } from "../testing/agents/test-relay.ts";
 import { callText, callTextTool, connectClient } from "../testing/tools/connect-client.ts";
 import { createTextTool } from "../testing/tools/test-tools.ts";
@@ -63,21 +64,14 @@ test("an agent server keeps the waiting call of one submitter when another submi
   const relay = await startTestRelay();
   const joined = await startJoinedAgent({ relayUrl: relay.url, tools: [deploy] });
   const { identity, approvals } = joined.agent;
-  const params = { agentId: identity.agentId };
   const join = async ({ secretKey }: Identity): Promise<RelayClient> => {
     const known = await bootstrapAgent({ baseUrl: relay.url, secretKey });
     if (!known.ok) throw new Error(known.message);
     return createRelayClient({ baseUrl: relay.url, identity: known.identity });
   };
   const runTask = async (client: RelayClient, prompt: string) => {
-    const submitted = await client.submitTask({ params, body: { prompt } });
-    if (!submitted.ok) throw new Error(submitted.message);
-    const task = { ...params, taskId: submitted.body.task_id };
-    for (;;) {
-      const got = await client.getTask({ params: task, query: { wait: 5 } });
-      if (!got.ok) throw new Error(got.message);
-      if (got.body.receipt !== null) return String(got.body.receipt["result"]);
-    }
+    const receipt = await submitForReceipt(client, identity.agentId, { prompt });
+    return String(receipt["result"]);
   };
 
   const [submitter, other] = [await join(honest), await join(flood[0]!)];

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { KnownAgents } from "../../http/authentication/known-agents.ts";
 import { createPaidAgent } from "../../testing/agents/create-paid-agent.ts";
 import { startJoinedAgent } from "../../testing/agents/start-agent.ts";
+import { submitForReceipt } from "../../testing/agents/submit-for-receipt.ts";
 import { startTestRelay, type TestRelay } from "../../testing/agents/test-relay.ts";
 import { createTextTool } from "../../testing/tools/test-tools.ts";
 
@@ -33,15 +34,8 @@ test("E29: tasks that a blocked agent submits at the relay are denied at no pric
   });
   const client = createRelayClient({ baseUrl: relay.url, identity: agent });
   const work = async (prompt: string) => {
-    const params = { agentId: running.agent.identity.agentId };
-    const submitted = await client.submitTask({ params, body: { prompt } });
-    if (!submitted.ok) throw new Error(submitted.message);
-    const task = { ...params, taskId: submitted.body.task_id };
-    for (;;) {
-      const got = await client.getTask({ params: task, query: { wait: 5 } });
-      if (!got.ok) throw new Error(got.message);
-      if (got.body.receipt !== null) return got.body.receipt["status"];
-    }
+    const receipt = await submitForReceipt(client, running.agent.identity.agentId, { prompt });
+    return receipt["status"];
   };
   const balance = async () => {
     const got = await client.getBalance({ params: { agentId } });

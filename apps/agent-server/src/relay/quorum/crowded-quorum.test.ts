@@ -5,6 +5,7 @@ import type { Identity } from "../../identity/identity.ts";
 import type { RunningAgent } from "../../start-agent.ts";
 import { startJoinedAgent } from "../../testing/agents/start-agent.ts";
 import { createTestIdentity } from "../../testing/agents/test-identity.ts";
+import { submitForReceipt } from "../../testing/agents/submit-for-receipt.ts";
 import { startTestRelay, type TestRelay } from "../../testing/agents/test-relay.ts";
 import { callText, callTextTool, connectClient } from "../../testing/tools/connect-client.ts";
 import { createTextTool } from "../../testing/tools/test-tools.ts";
@@ -68,17 +69,9 @@ const WAITS = /requires approval \(\S+\), approval_id \S+/;
 async function submit(client: RelayClient, capability: string, prompt = "it"): Promise<boolean> {
   const { agentId } = running.agent.identity;
   const body = { prompt, required_capabilities: [capability] };
-  const submitted = await client.submitTask({ params: { agentId }, body });
-  if (!submitted.ok) throw new Error(submitted.message);
-  const params = { agentId, taskId: submitted.body.task_id };
-  for (;;) {
-    const got = await client.getTask({ params, query: { wait: 5 } });
-    if (!got.ok) throw new Error(got.message);
-    if (got.body.receipt === null) continue;
-    const result = String(got.body.receipt["result"]);
-    expect(result).toContain("requires approval");
-    return WAITS.test(result);
-  }
+  const result = String((await submitForReceipt(client, agentId, body))["result"]);
+  expect(result).toContain("requires approval");
+  return WAITS.test(result);
 }
 
 async function newSubmitter(): Promise<RelayClient & { readonly agentId: string }> {
