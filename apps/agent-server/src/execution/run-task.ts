@@ -1,3 +1,4 @@
+import { sha256Hex } from "@agent/crypto";
 import { hashReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
 import type { Caller } from "../caller.ts";
@@ -190,16 +191,16 @@ function buildStoppedOutcome(reason: "timeout" | "cancelled", ms: number): Outco
 
 function createDelegate(
   delegateTask: DelegateTask,
-  on: Omit<Parameters<DelegateTask>[1], "ordinal">,
+  on: Omit<Parameters<DelegateTask>[1], "requestHash" | "ordinal">,
   nested: ExecutionReceipt[],
 ): Delegate {
   const counts = new Map<string, number>();
   return async (request) => {
     if (nested.length >= limits.nestedReceipts) return { ok: false, error: "Too many delegations" };
-    const text = JSON.stringify(request);
-    const ordinal = counts.get(text) ?? 0;
-    counts.set(text, ordinal + 1);
-    const answer = await delegateTask(request, { ...on, ordinal });
+    const requestHash = sha256Hex(JSON.stringify(request));
+    const ordinal = counts.get(requestHash) ?? 0;
+    counts.set(requestHash, ordinal + 1);
+    const answer = await delegateTask(request, { ...on, requestHash, ordinal });
     if (answer.receipt !== undefined) nested.push(answer.receipt);
     return answer;
   };

@@ -28,6 +28,8 @@ export type DelegateTask = (
     readonly task: WorkTask;
     readonly caller: Caller;
     readonly signal: AbortSignal;
+    /** SHA-256, hex. */
+    readonly requestHash: string;
     /** The number of equal requests before this one, in this attempt at the task. */
     readonly ordinal: number;
   },

@@ -39,7 +39,7 @@ export function createDelegateTask(parts: DelegationParts): DelegateTask {
   const delegateTask: DelegateTask = async (request, on) => {
     const client = parts.membership()?.client;
     if (client === undefined) return buildFailure("This agent is not connected to its relay");
-    const slot = buildDelegationSlot(request, on);
+    const slot = buildDelegationSlot(on);
     const found = slot && begun.find(slot);
     const plan =
       found?.plan ?? (await planDelegation(client, request, { ...parts, task: on.task }));

@@ -2,17 +2,16 @@ import { expect, test } from "vitest";
 import { owner, type Caller } from "../../caller.ts";
 import { buildDelegationSlot } from "./delegation-slot.ts";
 
-const request = { capability: "write", prompt: "a report" };
 const task = { relayTaskId: "task-1" };
 const relay: Caller = { kind: "relay", relayId: "relay-1" };
-const slotOf = (caller: Caller, ordinal = 0, prompt = request.prompt) =>
-  buildDelegationSlot({ ...request, prompt }, { task, caller, ordinal });
+const slotOf = (caller: Caller, ordinal = 0, requestHash = "a".repeat(64)) =>
+  buildDelegationSlot({ task, caller, requestHash, ordinal });
 
 test("MN37: attempts at a task of the relay share the slot of each of its delegations", () => {
   expect(slotOf(relay)).toEqual(slotOf(relay));
   expect(slotOf(relay)).toMatchObject({ taskId: "task-1", ordinal: 0 });
   expect(slotOf(relay, 1)).not.toEqual(slotOf(relay));
-  expect(slotOf(relay, 0, "a poem")).not.toEqual(slotOf(relay));
+  expect(slotOf(relay, 0, "b".repeat(64))).not.toEqual(slotOf(relay));
 });
 
 test.each<[string, Caller]>([

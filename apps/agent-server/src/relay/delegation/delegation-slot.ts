@@ -1,6 +1,4 @@
-import { sha256Hex } from "@agent/crypto";
 import type { Caller } from "../../caller.ts";
-import type { DelegateRequest } from "../../execution/delegation/delegation.ts";
 import type { WorkTask } from "../../execution/task.ts";
 
 /** One of the delegations that each attempt at a relay task makes in the same way. */
@@ -27,15 +25,15 @@ export function getSentTaskId(
  * Names a delegation of a relay task, which a further attempt at the task makes again. Undefined for other tasks,
  * which have no further attempts.
  */
-export function buildDelegationSlot(
-  request: DelegateRequest,
-  on: {
-    readonly task: Pick<WorkTask, "relayTaskId">;
-    readonly caller: Caller;
-    readonly ordinal: number;
-  },
-): DelegationSlot | undefined {
-  const taskId = getSentTaskId(on.caller, on.task);
-  if (taskId === undefined) return undefined;
-  return { taskId, requestHash: sha256Hex(JSON.stringify(request)), ordinal: on.ordinal };
+export function buildDelegationSlot({
+  task,
+  caller,
+  requestHash,
+  ordinal,
+}: Omit<DelegationSlot, "taskId"> & {
+  readonly task: Pick<WorkTask, "relayTaskId">;
+  readonly caller: Caller;
+}): DelegationSlot | undefined {
+  const taskId = getSentTaskId(caller, task);
+  return taskId === undefined ? undefined : { taskId, requestHash, ordinal };
 }
