@@ -25,9 +25,8 @@ export function handleWorkMessage(
     case "claim":
       return handleClaim(services, device, message);
     case "refuse":
-      return handleRefuse(services, device, message);
     case "release":
-      return handleRelease(services, device, message);
+      return handleReturn(services, device, message);
     case "progress":
       return handleProgress(services, device, message);
     case "result":
@@ -85,33 +84,29 @@ async function isWorkOfOtherProcess(
   return isOwn && isHeldByOtherProcess(task.claimed_at, socket);
 }
 
-/** Returns a task that this device claimed, or that is not claimed at all. */
-async function handleRefuse(
+/**
+ * Ends the claim of a device that gives up a task. It may refuse a task without a claim; a release also agrees to a
+ * cancel that the submitter requested.
+ */
+async function handleReturn(
   services: ReleaseServices,
   device: Connection,
-  { task_id, reason = "" }: Message<"refuse">,
+  message: Message<"refuse" | "release">,
 ): Promise<void> {
+  const { task_id } = message;
   const { agentId: agent_id } = device;
   if (await isWorkOfOtherProcess(services, device, task_id))
     return sendError(device, "task.other_process", task_id);
   device.claimed.delete(task_id);
-  await endClaim(services, { task_id, claimed_by: claimantIdOf(device) });
-  services.router.reassignToNext(task_id, agent_id);
-  services.log.info("task.refused", { correlationId: task_id, agent_id, reason });
-}
-
-/** Releases a claim, which also agrees to a cancel that the submitter requested. */
-async function handleRelease(
-  services: ReleaseServices,
-  device: Connection,
-  { task_id }: Message<"release">,
-): Promise<void> {
-  if (await isWorkOfOtherProcess(services, device, task_id))
-    return sendError(device, "task.other_process", task_id);
-  device.claimed.delete(task_id);
   const status = await endClaim(services, { task_id, claimed_by: claimantIdOf(device) });
+  if (message.type === "refuse") {
+    const { reason = "" } = message;
+    services.router.reassignToNext(task_id, agent_id);
+    services.log.info("task.refused", { correlationId: task_id, agent_id, reason });
+    return;
+  }
   if (status === undefined) return sendError(device, "task.not_claimed", task_id);
-  if (status === "pending") services.router.reassignToNext(task_id, device.agentId);
+  if (status === "pending") services.router.reassignToNext(task_id, agent_id);
 }
 
 /** Renews a claim; after a reconnection the open socket keeps it alive from here on. */
