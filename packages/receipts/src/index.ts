@@ -31,6 +31,7 @@ export {
   type ReceiptTimes,
 } from "./keys/is-key-in-force.ts";
 export type { BoundKeys } from "./keys/candidate-keys.ts";
+export { findSigningKey } from "./keys/find-signing-key.ts";
 export { getIssuerKey, listSigningKeys } from "./keys/issuer-key.ts";
 export { RECEIPT_LIMITS } from "./limits.ts";
 export {

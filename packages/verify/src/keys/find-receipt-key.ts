@@ -1,5 +1,4 @@
-import { hexToBytes, verifyJson } from "@agent/crypto";
-import type { ExecutionReceipt } from "@agent/receipts";
+import { findSigningKey, type ExecutionReceipt } from "@agent/receipts";
 import { listKeysFor, type NamedKeys } from "./named-keys.ts";
 
 /**
@@ -10,9 +9,7 @@ export function findReceiptKey(
   receipt: ExecutionReceipt,
   named: NamedKeys | undefined,
 ): string | undefined {
-  const { agent_id: id, public_key: embedded } = receipt;
-  if (named === undefined) return embedded;
-  const keys = listKeysFor(named, { role: "agent", id });
-  // The verdict on the receipt has shown already that one of them signed it.
-  return keys.length === 1 ? keys[0] : keys.find((key) => verifyJson(receipt, hexToBytes(key)));
+  const id = receipt.agent_id;
+  const bound = named === undefined ? undefined : listKeysFor(named, { role: "agent", id });
+  return findSigningKey(receipt, bound);
 }

@@ -1,5 +1,10 @@
 import { canonicalize, sha256Hex, unlessMalformed } from "@agent/crypto";
-import { parseReceipt, verifyReceiptAsync, type ExecutionReceipt } from "@agent/receipts";
+import {
+  findSigningKey,
+  parseReceipt,
+  verifyReceiptAsync,
+  type ExecutionReceipt,
+} from "@agent/receipts";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
 import { recordProofByReceipt } from "../../agents/keys/record-proof-by-signature.ts";
 import type { PostRefusal } from "../../budget/post-movement.ts";
@@ -21,7 +26,6 @@ import {
   selectSettleableReceipts,
   type SettleableReceipt,
 } from "./nested-receipts.ts";
-import { findSigningKey } from "./find-signing-key.ts";
 import { listSignerKeys } from "./list-signer-keys.ts";
 import { findAddressedTask } from "../find-addressed-task.ts";
 import { markInvalidSignature, findTask } from "../store.ts";
@@ -118,34 +122,20 @@ export async function acceptReceipt(
     return refuse(code);
   }
   if (!isWithinDelegation(task, receipt)) return refuse("receipt.out_of_scope");
-  await recordKeyProof(services, receipt, keys ?? [], caller);
   const isKeyRegistered = keys !== undefined;
+  const publicKey = findSigningKey(receipt, keys);
+  // The token of an agent that submits its own receipt has proven a key of the agent already.
+  const isOwn = caller.kind === "agent" && caller.agentId === receipt.agent_id;
+  if (isKeyRegistered && publicKey !== undefined && !isOwn)
+    await recordProofByReceipt(services, { agent_id: receipt.agent_id, public_key: publicKey });
   const endedBy = { kind: "receipt", isKeyRegistered } as const;
   const settleable = selectSettleableReceipts(services, taskId, nested, {
     receipt,
     verdict,
     isKeyRegistered,
   });
-  const publicKey = findSigningKey(receipt, keys);
   const verified: VerifiedReceipt = { receipt, hash, text, endedBy, publicKey };
   return storeReceipt(services, task, verified, settleable, saveResponse);
-}
-
-/**
- * Records a key as proven by a receipt that its agent did not submit itself, unless several keys
- * could have signed it.
- */
-async function recordKeyProof(
-  services: AcceptServices,
-  { agent_id, public_key: named }: ExecutionReceipt,
-  keys: readonly string[],
-  caller: Caller,
-): Promise<void> {
-  // The caller's token has proven a key of the agent already.
-  if (caller.kind === "agent" && caller.agentId === agent_id) return;
-  const [only] = keys.length === 1 ? keys : [];
-  const public_key = named !== undefined && keys.includes(named) ? named : only;
-  if (public_key !== undefined) await recordProofByReceipt(services, { agent_id, public_key });
 }
 
 function parseBoundedReceipt(value: unknown, task: TaskRow) {

@@ -1,5 +1,6 @@
 import { canonicalize } from "@agent/crypto";
 import {
+  findSigningKey,
   flattenChain,
   getVerdictAt,
   type ChainLink,
@@ -12,7 +13,6 @@ import type { Services } from "../../services.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import type { VerifiedReceipt } from "./complete-task.ts";
 import { isWithinDelegation } from "../submission/is-within-delegation.ts";
-import { findSigningKey } from "./find-signing-key.ts";
 import { listSignerKeys, type SignerKeys } from "./list-signer-keys.ts";
 import { findTask } from "../store.ts";
 import { executorOf, isOpen } from "../task.ts";
