@@ -1,6 +1,7 @@
 import { type Check, isUuid, type Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, text, wholeNumber } from "../fields.ts";
+import { buildSubjectChecks } from "./inspection-statement.ts";
 import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 const uuid = v.pipe(v.string("must be a string"), v.check(isUuid, "must be a UUID"));
@@ -80,28 +81,15 @@ const attestationChecks: readonly Check<
     name: "relay",
     refusal: "attestation.wrong_relay",
     test: ({ relay_id, agent_id }, { relayId }) =>
-      relay_id === agent_id && isExpected(relay_id, relayId),
+      relay_id === agent_id && (relayId === undefined || relay_id === relayId),
   },
-  {
-    name: "task",
-    refusal: "attestation.task_mismatch",
-    test: ({ task_id }, { taskId }) => isExpected(task_id, taskId),
-  },
-  {
-    name: "receipt",
-    refusal: "attestation.receipt_mismatch",
-    test: ({ receipt_hash }, { receiptHash }) => isExpected(receipt_hash, receiptHash),
-  },
+  ...buildSubjectChecks<RelayAttestation, "attestation">("attestation"),
   {
     name: "key",
     refusal: "attestation.key_missing",
     test: (_, { publicKey }) => publicKey !== undefined,
   },
 ];
-
-function isExpected(value: string, expected: string | undefined): boolean {
-  return expected === undefined || value === expected;
-}
 
 const verifyRecord = createRecordVerifier({
   kind: "attestation",
