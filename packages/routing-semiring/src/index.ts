@@ -27,6 +27,7 @@ export {
   MAX_RECORDED_CANDIDATES,
   rankAndRecord,
   rankAndRecordInSteps,
+  rankRecorded,
   replayRanking,
   type RecordExcerpt,
   type RecordOptions,

@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import type { Candidate } from "./ranking/candidate.ts";
 import { Graph } from "./graph/graph.ts";
 import { rank, type RankOptions } from "./ranking/rank.ts";
-import { rankAndRecord, replayRanking, type RecordExcerpt, type RoutingRecord } from "./replay.ts";
+import {
+  rankAndRecord,
+  rankRecorded,
+  replayRanking,
+  type RecordExcerpt,
+  type RoutingRecord,
+} from "./replay.ts";
 import { drawRandom } from "./ranking/explore.ts";
 
 const ids = ["self", "a", "b", "c", "d", "e", "f"];
@@ -106,6 +112,8 @@ describe("the record of a decision among many candidates", () => {
           expect(record.excerpt).toMatchObject({ candidates: count, inputs_hash: hashInputs() });
           expect(record.choice).toEqual(ranking.choice);
           expect(replayRanking(asRead(record))).toEqual(ranking.choice);
+          const listed = ranking.ranked.length;
+          expect(rankRecorded(asRead(record), listed).ranked).toEqual(ranking.ranked);
         },
       ),
       { numRuns: 60 },

@@ -156,6 +156,14 @@ function listUsedEdges(
  * impossible counts.
  */
 export function replayRanking(record: RoutingRecord): RoutingChoice | null {
+  return rankRecorded(record, 0).choice;
+}
+
+/**
+ * Replays a recorded decision like `replayRanking`, and also lists the best `limit` recorded candidates with
+ * the scores that they had in the decision.
+ */
+export function rankRecorded(record: RoutingRecord, limit: number): Ranking {
   const { excerpt } = record;
   const algorithm = getAlgorithm(record.price_cap, excerpt !== undefined);
   if (record.algorithm !== algorithm) {
@@ -177,10 +185,10 @@ export function replayRanking(record: RoutingRecord): RoutingChoice | null {
     explorationDrive: record.exploration_drive,
     seed: record.seed,
     weights: record.weights,
-    limit: 0,
+    limit,
   };
   if (excerpt === undefined) {
-    return buildRanking(runSteps(decideInSteps(record.candidates, options)), options).choice;
+    return buildRanking(runSteps(decideInSteps(record.candidates, options)), options);
   }
   const recorded = record.candidates.length;
   const eligible = excerpt.eligible - recorded;
@@ -188,8 +196,7 @@ export function replayRanking(record: RoutingRecord): RoutingChoice | null {
     throw new RangeError("excerpt must count all candidates");
   }
   const leftOut = { eligible, meanCost: excerpt.mean_cost };
-  return buildRanking(runSteps(decideInSteps(record.candidates, { ...options, leftOut })), options)
-    .choice;
+  return buildRanking(runSteps(decideInSteps(record.candidates, { ...options, leftOut })), options);
 }
 
 /** Cost and latency are sums over all hops of a route, so they may be above the maximum of one hop. */

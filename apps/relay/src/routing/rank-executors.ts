@@ -65,7 +65,7 @@ export async function rankExecutors(
     isRecorded: true,
   };
   return candidates.rankInTurn(query, function* rankAll(local) {
-    const { ranking, record } = yield* rankRecorded(appendRemote(local, others), {
+    const { ranking, record } = yield* rankWithRecord(appendRemote(local, others), {
       ...trustGraph.routesFrom(payerId),
       requiredCapabilities: required,
       explorationDrive,
@@ -82,7 +82,7 @@ export async function rankExecutors(
 }
 
 /** Ranks candidates and hashes them if there are too many to be recorded. */
-function* rankRecorded({ candidates, digests, nodes }: CandidateList, options: RankOptions) {
+function* rankWithRecord({ candidates, digests, nodes }: CandidateList, options: RankOptions) {
   const hash =
     candidates.length > MAX_RECORDED_CANDIDATES
       ? yield* hashDigests(digests.length > 0 ? digests : addDigests(new DigestList(), candidates))

@@ -242,7 +242,6 @@ describe("rank without candidates", () => {
       expect(rank([], { explorationDrive, maxBudget: 1 })).toMatchObject({
         ranked: [],
         choice: null,
-        algorithm: "agent-routing@1",
       });
     },
   );

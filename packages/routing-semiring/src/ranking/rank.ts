@@ -88,7 +88,6 @@ export interface Ranking {
   readonly choice: RoutingChoice | null;
   readonly explored: boolean;
   readonly seed: number;
-  readonly algorithm: string;
 }
 
 /**
@@ -223,7 +222,7 @@ export function* decideInSteps(
 
 export function buildRanking(
   { candidateScores, best, eligible, winner, explored, seed }: RankingDecision,
-  { limit = Infinity, priceCap }: RankOptions,
+  { limit = Infinity }: RankOptions,
 ): Ranking {
   return {
     ranked: best
@@ -232,7 +231,6 @@ export function buildRanking(
     choice: winner === undefined ? null : toRoutingChoice(candidateScores, winner, eligible - 1),
     explored,
     seed,
-    algorithm: getAlgorithm(priceCap),
   };
 }
 

@@ -1,9 +1,7 @@
 import { useMemo } from "preact/hooks";
 import {
-  Graph,
-  rank,
   type RankedCandidate,
-  replayRanking,
+  rankRecorded,
   type RoutingRecord,
   type Weights,
 } from "@agent/routing-semiring";
@@ -34,19 +32,7 @@ interface Replay {
 /** Ranks the recorded inputs again by the published rules. */
 function replayRecord(record: RoutingRecord): Replay {
   try {
-    const choice = replayRanking(record);
-    const built = Graph.from(record.graph);
-    const { ranked } = rank(record.candidates, {
-      ...(built.ok && { graph: built.graph }),
-      from: record.from,
-      requiredCapabilities: record.required_capabilities,
-      maxBudget: record.max_budget,
-      priceCap: record.price_cap ?? null,
-      explorationDrive: record.exploration_drive,
-      seed: record.seed,
-      weights: record.weights,
-      limit: MAX_LISTED,
-    });
+    const { choice, ranked } = rankRecorded(record, MAX_LISTED);
     return { isSame: choice?.selected_agent === record.choice?.selected_agent, ranked };
   } catch {
     return { isSame: undefined, ranked: [] };
