@@ -22,6 +22,7 @@ import { listAgentDevices, insertDevice } from "./devices/device-store.ts";
 import { insertAgentKey, listAgentKeys, replaceAgentKey } from "./keys/key-store.ts";
 import { endDisplacedSessions, recordKeyProof } from "./keys/record-key-proof.ts";
 import { checkKeyNotInUse, checkUnprovenKey, isDeviceKey } from "./keys/check-key.ts";
+import { endAgentSessions } from "./end-agent-sessions.ts";
 import { linkToProver } from "./keys/save-proven-key.ts";
 import { findAgent, saveAgent } from "./store.ts";
 
@@ -170,9 +171,7 @@ export function endOldKeySessions(
   publishDeletedTrust(services, deletedTrust);
   endDisplacedSessions(services, displaced);
   if (decision.kind !== "rotated") return;
-  services.tokens.evictAgent(agentId);
-  for (const connection of services.connections.forAgent(agentId))
-    connection.close(4401, "key changed");
+  endAgentSessions(services, agentId, { reason: "key changed" });
 }
 
 export function createAgentRow(agent_id: string, now: number): AgentRow {

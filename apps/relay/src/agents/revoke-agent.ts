@@ -5,6 +5,7 @@ import type { Services } from "../services.ts";
 import { deleteWebhooksByAgent } from "../webhooks/manage-webhooks.ts";
 import { deleteListing } from "./discovery/listing-store.ts";
 import { reindexCapabilities } from "./discovery/listing.ts";
+import { endAgentSessions } from "./end-agent-sessions.ts";
 import { endAllAgentKeys } from "./keys/key-store.ts";
 import { findAgent, saveAgent } from "./store.ts";
 
@@ -20,20 +21,13 @@ interface Revocation {
  * act for it.
  */
 export async function revokeAgent(
-  {
-    storage,
-    runtime,
-    tokens,
-    connections,
-    subscriptions,
-    router,
-    log,
-  }: Pick<
+  services: Pick<
     Services,
     "storage" | "runtime" | "tokens" | "connections" | "subscriptions" | "router" | "log"
   >,
   { agentId, reason, caller }: Revocation,
 ): Promise<Answer<Operations["revokeAgent"]>> {
+  const { storage, runtime, subscriptions, router, log } = services;
   const now = runtime.now();
   const revoked = await storage.transaction(async (tx) => {
     const agent = await findAgent(tx, agentId);
@@ -52,9 +46,8 @@ export async function revokeAgent(
     return { ok: true as const, at: now, webhooks };
   });
   if (!revoked.ok) return revoked;
-  tokens.evictAgent(agentId);
+  endAgentSessions(services, agentId, { reason: "agent revoked" });
   for (const webhook of revoked.webhooks) subscriptions.remove(webhook);
-  for (const connection of connections.forAgent(agentId)) connection.close(4401, "agent revoked");
   router.reassignAllOf(agentId);
   log.info("agent.revoked", { agent_id: agentId });
   return { status: 200, body: { agent_id: agentId, revoked: true, revoked_at: revoked.at } };

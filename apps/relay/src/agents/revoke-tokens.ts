@@ -3,6 +3,7 @@ import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../identity/caller.ts";
 import { revokeToken } from "../identity/spend-token.ts";
 import type { Services } from "../services.ts";
+import { endAgentSessions } from "./end-agent-sessions.ts";
 import { findAgent } from "./store.ts";
 
 interface Revocation {
@@ -13,14 +14,10 @@ interface Revocation {
 
 /** Revokes tokens by their ids, used or not; the agent's sockets must sign in again. */
 export async function revokeTokens(
-  {
-    storage,
-    runtime,
-    tokens,
-    connections,
-  }: Pick<Services, "storage" | "runtime" | "tokens" | "connections">,
+  services: Pick<Services, "storage" | "runtime" | "tokens" | "connections">,
   { agentId, jtis, caller }: Revocation,
 ): Promise<Answer<Operations["revokeTokens"]>> {
+  const { storage, runtime } = services;
   const now = runtime.now();
   const ids = new Set(jtis);
   const revoked = await storage.transaction(async (tx) => {
@@ -32,7 +29,6 @@ export async function revokeTokens(
     return { ok: true as const };
   });
   if (!revoked.ok) return revoked;
-  tokens.evictAgent(agentId);
-  for (const connection of connections.forAgent(agentId)) connection.close(4401, "token revoked");
+  endAgentSessions(services, agentId, { reason: "token revoked" });
   return { status: 200, body: { agent_id: agentId, revoked: ids.size } };
 }

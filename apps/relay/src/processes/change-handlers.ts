@@ -1,3 +1,4 @@
+import { endAgentSessions } from "../agents/end-agent-sessions.ts";
 import { publishInspectionChanged } from "../inspections/notify.ts";
 import { findInspection } from "../inspections/store.ts";
 import { findTrust } from "../trust/store.ts";
@@ -33,7 +34,9 @@ export function createChangeHandlers(
       const isAll = changes.some((words) => words.length === 0);
       candidates.invalidate(isAll ? "all" : changes.flat());
     },
-    tokens: forEach(([agentId = "", deviceId]) => endSessions(services, agentId, deviceId)),
+    tokens: forEach(([agentId = "", deviceId]) =>
+      endAgentSessions(services, agentId, { reason: "token revoked", deviceId }),
+    ),
     webhooks: forEach(([agentId = ""]) => services.subscriptions.reload(agentId)),
     trust: forEach(([agentId = "", remoteId = ""]) => reloadTrust(services, agentId, remoteId)),
     presence: (changes) => presences.reload(changes.flat()),
@@ -57,21 +60,7 @@ function forEach(handle: (words: ChangeWords) => Promise<void> | void) {
   };
 }
 
-/** Ends the tokens and sockets of an agent, or only those of one device. */
-function endSessions(
-  { tokens, connections }: Pick<Services, "tokens" | "connections">,
-  agentId: string,
-  deviceId: string | undefined,
-): void {
-  tokens.evictAgent(agentId);
-  for (const connection of connections.forAgent(agentId)) {
-    if (deviceId === undefined || connection.deviceId === deviceId) {
-      connection.close(4401, "token revoked");
-    }
-  }
-}
-
-/** Tells the requests and devices of this process of an inspection that moved. */
+/** Notifies the requests and devices of this process of a changed inspection. */
 async function publishInspection(
   services: Pick<Services, "storage" | "waiters" | "connections" | "identity">,
   taskId: string,

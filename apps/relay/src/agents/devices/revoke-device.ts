@@ -3,6 +3,7 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { Services } from "../../services.ts";
 import { findDevice, markDeviceRevoked } from "./device-store.ts";
+import { endAgentSessions } from "../end-agent-sessions.ts";
 import { findAgent } from "../store.ts";
 
 interface Revocation {
@@ -13,14 +14,10 @@ interface Revocation {
 
 /** Revokes a paired device. The agent's own key can only be rotated, so that no owner locks himself out. */
 export async function revokeDevice(
-  {
-    storage,
-    runtime,
-    tokens,
-    connections,
-  }: Pick<Services, "storage" | "runtime" | "tokens" | "connections">,
+  services: Pick<Services, "storage" | "runtime" | "tokens" | "connections">,
   { agentId, deviceId, caller }: Revocation,
 ): Promise<Answer<Operations["revokeDevice"]>> {
+  const { storage, runtime } = services;
   const now = runtime.now();
   const revoked = await storage.transaction(async (tx) => {
     const device = await findDevice(tx, deviceId);
@@ -34,9 +31,6 @@ export async function revokeDevice(
     return { ok: true as const };
   });
   if (!revoked.ok) return revoked;
-  tokens.evictAgent(agentId);
-  for (const connection of connections.forAgent(agentId)) {
-    if (connection.deviceId === deviceId) connection.close(4401, "device revoked");
-  }
+  endAgentSessions(services, agentId, { reason: "device revoked", deviceId });
   return { status: 200, body: { device_id: deviceId, revoked: true } };
 }

@@ -7,6 +7,7 @@ import { endAgentKey } from "./key-store.ts";
 import { listOtherBindings } from "./key-proof-store.ts";
 import { deleteListing } from "../discovery/listing-store.ts";
 import { reindexCapabilities } from "../discovery/listing.ts";
+import { endAgentSessions } from "../end-agent-sessions.ts";
 import { checkKeyNotInUse } from "./check-key.ts";
 import { saveProvenKey } from "./save-proven-key.ts";
 import { findAgent, saveAgent } from "../store.ts";
@@ -63,11 +64,8 @@ export async function displaceAgentKey(
 
 /** Revokes the verified tokens and closes the sockets of agents that have lost their key. */
 export function endDisplacedSessions(
-  { tokens, connections }: Pick<Services, "tokens" | "connections">,
+  services: Pick<Services, "tokens" | "connections">,
   displaced: readonly string[],
 ): void {
-  for (const agentId of displaced) {
-    tokens.evictAgent(agentId);
-    for (const connection of connections.forAgent(agentId)) connection.close(4401, "key displaced");
-  }
+  for (const agentId of displaced) endAgentSessions(services, agentId, { reason: "key displaced" });
 }
