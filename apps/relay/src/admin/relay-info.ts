@@ -1,5 +1,5 @@
+import { FEDERATION_FEATURES } from "@agent/federation-protocol";
 import type { Config } from "../config/config.ts";
-import { OWN_FEATURES } from "../federation/own-features.ts";
 import { toSuccessionMember } from "../identity/relay-identity.ts";
 import type { Services } from "../services.ts";
 import { version } from "../version.ts";
@@ -43,6 +43,6 @@ function listFeatures({ payments, federation }: Config): string[] {
     "a2a",
     ...(payments.cardSecretKey === undefined ? [] : ["cards"]),
     ...(payments.realPayments ? ["x402"] : []),
-    ...(federation.endpointUrl === undefined ? [] : ["federation", ...OWN_FEATURES]),
+    ...(federation.endpointUrl === undefined ? [] : ["federation", ...FEDERATION_FEATURES]),
   ];
 }

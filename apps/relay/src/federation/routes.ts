@@ -1,9 +1,9 @@
+import { FEDERATION_FEATURES } from "@agent/federation-protocol";
 import type { Handlers } from "../http/handler.ts";
 import { toSuccessionMember } from "../identity/relay-identity.ts";
 import type { Services } from "../services.ts";
 import { registerFederationMetrics } from "./metrics.ts";
 import { operatorHandlers } from "./operator-handlers.ts";
-import { OWN_FEATURES } from "./own-features.ts";
 import { peerHandlers } from "./peer-handlers.ts";
 import type { PeerAuthOptions } from "./transport/authenticate-peer.ts";
 
@@ -15,7 +15,7 @@ export function federationHandlers(services: Services, parts: PeerAuthOptions) {
     relayIdentity: () => {
       const { relayId: agent_id, publicKey: public_key, did } = identity;
       const { incarnation } = freezer;
-      const features = [...OWN_FEATURES];
+      const features = [...FEDERATION_FEATURES];
       const stated = toSuccessionMember(identity);
       const body = { agent_id, public_key, did, features, incarnation, ...stated };
       return { status: 200 as const, body };

@@ -1,4 +1,4 @@
-import { FEDERATION_LIMITS } from "@agent/federation-protocol";
+import { FEDERATION_FEATURES, FEDERATION_LIMITS } from "@agent/federation-protocol";
 import {
   getHeartbeatClaims,
   createHeartbeat,
@@ -20,7 +20,6 @@ import { callPeer } from "../transport/call-peer.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { verifyWithPeerKey } from "../peers/peer-key.ts";
 import { comparePosition } from "../exposure/compare-position.ts";
-import { OWN_FEATURES } from "../own-features.ts";
 import { peerPayerRef } from "../peer-ref.ts";
 import { recordPeerEvent, peerSupports } from "../peers/peer-state.ts";
 import { listPeers } from "../peers/peer-store.ts";
@@ -152,7 +151,7 @@ async function buildHeartbeat(
       timestamp,
       agent_count,
       to: peer.relay_id,
-      features: [...OWN_FEATURES],
+      features: [...FEDERATION_FEATURES],
       incarnation: freezer.incarnation,
       ...position,
     },

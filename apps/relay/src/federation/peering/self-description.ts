@@ -1,6 +1,6 @@
+import { FEDERATION_FEATURES } from "@agent/federation-protocol";
 import type { RelayDescription } from "@agent/federation-protocol/peering";
 import type { FederationServices } from "../federation-services.ts";
-import { OWN_FEATURES } from "../own-features.ts";
 
 /** Builds the description of this relay that it sends to others. */
 export function buildSelfDescription({
@@ -13,6 +13,6 @@ export function buildSelfDescription({
     publicKey: identity.publicKey,
     endpointUrl: federation.endpointUrl,
     displayName: config.identity.relayName,
-    features: OWN_FEATURES,
+    features: FEDERATION_FEATURES,
   };
 }
