@@ -1,5 +1,6 @@
 import { sha256 } from "#sha256";
 import { bytesToHex, EncodingError, HEX_OF_32_BYTES, hexToBytes } from "../formats.ts";
+import { getOldKey } from "../succession/succession.ts";
 import type { SuccessionCode } from "../succession/verify-succession.ts";
 import { verifySuccessionChain } from "../succession/verify-succession-chain.ts";
 import { isUuid } from "./uuid-v7.ts";
@@ -48,9 +49,4 @@ export function verifyAgentIdKey(
   if (!verified.ok) return { ok: false, code: verified.code };
   const endsAtKey = bytesToHex(verified.currentPublicKey) === publicKey;
   return endsAtKey ? { ok: true } : { ok: false, code: "agent.id_not_of_key" };
-}
-
-function getOldKey(record: unknown): string | undefined {
-  const key = (record as { readonly old_public_key?: unknown } | null)?.old_public_key;
-  return typeof key === "string" ? key : undefined;
 }

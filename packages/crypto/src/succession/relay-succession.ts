@@ -1,12 +1,13 @@
-import { bytesToHex, hexToBytes } from "../formats.ts";
+import { bytesToHex } from "../formats.ts";
 import { unlessMalformed } from "../unless-malformed.ts";
 import {
+  getOldKey,
   signSuccessionStep,
   type SignSuccessionOptions,
   type SuccessionRecord,
 } from "./succession.ts";
 import { verifySuccessionSteps } from "./verify-succession-chain.ts";
-import type { SuccessionCode } from "./verify-succession.ts";
+import { parsePublicKey, type SuccessionCode } from "./verify-succession.ts";
 
 /**
  * A relay's change from one key to the next, signed by both keys like an agent's. It names its
@@ -54,7 +55,8 @@ export function verifyRelaySuccession(
   if (records.length >= MAX_RELAY_KEYS) {
     return { ok: false, code: "succession.too_long", index: MAX_RELAY_KEYS - 1 };
   }
-  const first = parsePublicKey(firstPublicKey ?? getOldKey(records[0]));
+  const stated = firstPublicKey ?? getOldKey(records[0]);
+  const first = unlessMalformed(() => parsePublicKey(stated));
   if (first === undefined) return { ok: false, code: "succession.malformed", index: 0 };
   const chain = verifySuccessionSteps(records, {
     owner: "relay_id",
@@ -78,15 +80,4 @@ export function findStepsAfter(
   const verified = verifyRelaySuccession(records, { relayId });
   const index = verified.ok ? verified.publicKeys.indexOf(publicKey) : -1;
   return index < 0 ? null : (records.slice(index) as readonly RelaySuccessionRecord[]);
-}
-
-function getOldKey(record: unknown): unknown {
-  return typeof record === "object" && record !== null && "old_public_key" in record
-    ? record.old_public_key
-    : undefined;
-}
-
-function parsePublicKey(text: unknown): Uint8Array | undefined {
-  if (typeof text !== "string" || text.length !== 64) return undefined;
-  return unlessMalformed(() => hexToBytes(text));
 }

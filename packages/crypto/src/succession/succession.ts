@@ -36,6 +36,12 @@ export function signSuccession(options: SignSuccessionOptions): SuccessionRecord
   return signSuccessionStep({ agent_id: options.agent_id }, options);
 }
 
+/** Returns the key that a record says to end; undefined for any other value. */
+export function getOldKey(record: unknown): string | undefined {
+  const key = (record as { readonly old_public_key?: unknown } | null)?.old_public_key;
+  return typeof key === "string" ? key : undefined;
+}
+
 /** Signs like `signSuccession`, for a key of an agent or a relay. */
 export function signSuccessionStep<Owner extends object>(
   owner: Owner,

@@ -120,7 +120,8 @@ function parseStep(record: unknown, owner: SuccessionOwner): SuccessionStep | un
   }));
 }
 
-function parsePublicKey(text: unknown): Uint8Array {
+/** Parses a key of 64 hex digits; throws EncodingError on any other value. */
+export function parsePublicKey(text: unknown): Uint8Array {
   if (typeof text !== "string" || text.length !== 64) throw new EncodingError("not a public key");
   return hexToBytes(text);
 }
