@@ -9,6 +9,7 @@ import type { Reader } from "../storage/storage.ts";
 import { findWatchedTask } from "../tasks/events/event-store.ts";
 import { listNextEvents } from "../tasks/reading/task-events.ts";
 import { listNoShows } from "../tasks/assignment/no-show-store.ts";
+import { parseArchivedReceipt } from "../tasks/receipts/parse-archived-receipt.ts";
 import { findReceipt } from "../tasks/receipts/receipt-store.ts";
 import { findTask } from "../tasks/store.ts";
 import { findParent, listChildren } from "../tasks/submission/parent-store.ts";
@@ -167,15 +168,12 @@ export async function getTaskTexts(
   const task = await findTask(read, taskId);
   if (task === undefined) return refuse("task.not_found");
   const archived = await findReceipt(read, taskId);
-  const { result } = (archived === undefined ? {} : JSON.parse(archived.body)) as {
-    result?: unknown;
-  };
   return {
     status: 200,
     body: {
       task_id: taskId,
       prompt: task.prompt,
-      result: typeof result === "string" ? result : null,
+      result: archived === undefined ? null : parseArchivedReceipt(archived.body).result,
       erased_at: task.erased_at,
     },
   };

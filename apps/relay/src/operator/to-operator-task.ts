@@ -4,6 +4,7 @@ import { calculateElapsed } from "../clock/calculate-elapsed.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { ExpiredTaskRow } from "../storage/tables/operator.ts";
 import { listNoShows } from "../tasks/assignment/no-show-store.ts";
+import { parseArchivedReceipt } from "../tasks/receipts/parse-archived-receipt.ts";
 import { findReceipt } from "../tasks/receipts/receipt-store.ts";
 import { toTask } from "../tasks/task-view.ts";
 import type { ListedTaskRow } from "./all-tasks-store.ts";
@@ -53,10 +54,10 @@ export async function toExpiredOperatorTask(
 async function findReason(read: Reader, { task_id, status }: ListedTaskRow): Promise<Reason> {
   if (status !== "failed" && status !== "denied") return null;
   const archived = await findReceipt(read, task_id);
-  const { result } = (archived === undefined ? {} : JSON.parse(archived.body)) as {
-    result?: unknown;
-  };
-  const sentence = typeof result === "string" ? result : "the receipt states no reason";
+  const sentence =
+    archived === undefined
+      ? "its receipt is no longer stored"
+      : parseArchivedReceipt(archived.body).result;
   return { code: status, sentence: cutText(sentence, limits.reasonCharacters) };
 }
 
