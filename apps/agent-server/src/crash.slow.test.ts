@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startAgentProcess, type AgentProcess } from "./testing/agents/agent-process.ts";
 import { startSocketlessProxy } from "./testing/agents/socketless-proxy.ts";
+import { awaitReceipt } from "./testing/agents/await-receipt.ts";
 import { createTestIdentity } from "./testing/agents/test-identity.ts";
 import { startTestRelay, type TestRelay } from "./testing/agents/test-relay.ts";
 
@@ -116,12 +117,9 @@ async function begin(): Promise<Job> {
 }
 
 async function expectPaidOnce({ agentId, publicKey, payerId, taskId }: Job): Promise<void> {
-  const poll = () => relay.operator.getTask({ params: { agentId, taskId }, query: { wait: 10 } });
-  let answer = await poll();
-  while (answer.ok && answer.body.receipt === null) answer = await poll();
-  if (!answer.ok) throw new Error(answer.message);
-  expect(answer.body.receipt).toMatchObject({ status: "completed", result: "HELLO" });
-  expect(verifyReceipt(answer.body.receipt ?? {}, { publicKey, taskId }).valid).toBe(true);
+  const { receipt } = await awaitReceipt(relay.operator, { agentId, taskId });
+  expect(receipt).toMatchObject({ status: "completed", result: "HELLO" });
+  expect(verifyReceipt(receipt, { publicKey, taskId }).valid).toBe(true);
   await until(() => listStored().length === 0);
 
   const params = { agentId };

@@ -15,6 +15,7 @@ import type { DelegateRequest } from "./execution/delegation/delegation.ts";
 import type { Identity } from "./identity/identity.ts";
 import { silentLog } from "./log.ts";
 import { createSystemRuntime } from "./runtime.ts";
+import { awaitReceipt } from "./testing/agents/await-receipt.ts";
 import { createTestIdentity } from "./testing/agents/test-identity.ts";
 import { startTestRelay, type TestRelay } from "./testing/agents/test-relay.ts";
 import { startAgentWithoutSocket } from "./testing/agents/agent-without-socket.ts";
@@ -130,14 +131,10 @@ async function finished(
   client: RelayClient,
   params: { agentId: string; taskId: string },
 ): Promise<{ task: Received<typeof Task>; receipt: ExecutionReceipt }> {
-  // A long poll returns at every change of the task, also when it is claimed.
-  const poll = () => client.getTask({ params, query: { wait: 10 } });
-  let answer = await poll();
-  while (answer.ok && answer.body.receipt === null) answer = await poll();
-  if (!answer.ok) throw new Error(answer.message);
-  const parsed = parseReceipt(answer.body.receipt);
+  const { task, receipt } = await awaitReceipt(client, params);
+  const parsed = parseReceipt(receipt);
   if (!parsed.ok) throw new Error(parsed.code);
-  return { task: answer.body.task, receipt: parsed.receipt };
+  return { task, receipt: parsed.receipt };
 }
 
 const transports = [

@@ -11,6 +11,8 @@ import { createSystemRuntime } from "../runtime.ts";
 import type { RunningAgent } from "../start-agent.ts";
 import { connectClient } from "../testing/tools/connect-client.ts";
 import { filesystemServer, HARMLESS_TOOL } from "../testing/tools/filesystem-server.ts";
+import { awaitReceipt } from "../testing/agents/await-receipt.ts";
+import { submitForReceipt } from "../testing/agents/submit-for-receipt.ts";
 import { createTestIdentity } from "../testing/agents/test-identity.ts";
 import { startAgentWithoutSocket } from "../testing/agents/agent-without-socket.ts";
 import { startTestRelay, type TestRelay } from "../testing/agents/test-relay.ts";
@@ -81,25 +83,11 @@ function tokenFor(audience: string, scope: Scope[]): Promise<string> {
 
 type EntryPoint = (prompt: string, capabilities?: readonly string[]) => Promise<ExecutionReceipt>;
 
-async function receiptOf(agentId: string, taskId: string): Promise<ExecutionReceipt> {
-  for (;;) {
-    const params = { agentId, taskId };
-    const answer = await asPayer.getTask({ params, query: { wait: 5 } });
-    if (!answer.ok) throw new Error(`${answer.code}: ${answer.message}`);
-    const { receipt } = answer.body;
-    if (receipt !== null) return receipt as unknown as ExecutionReceipt;
-  }
-}
-
 function throughRelay(agent: () => Identity): EntryPoint {
   return async (prompt, capabilities = []) => {
-    const { agentId } = agent();
-    const answer = await asPayer.submitTask({
-      params: { agentId },
-      body: { prompt, required_capabilities: [...capabilities] },
-    });
-    if (!answer.ok) throw new Error(`${answer.code}: ${answer.message}`);
-    return receiptOf(agentId, answer.body.task_id);
+    const body = { prompt, required_capabilities: [...capabilities] };
+    const receipt = await submitForReceipt(asPayer, agent().agentId, body);
+    return receipt as unknown as ExecutionReceipt;
   };
 }
 
@@ -119,7 +107,8 @@ const throughA2a: EntryPoint = async (text) => {
   const answer = (await response.json()) as { result?: { task?: { id: string } } };
   const taskId = answer.result?.task?.id;
   if (taskId === undefined) throw new Error(JSON.stringify(answer));
-  return receiptOf(agentId, taskId);
+  const { receipt } = await awaitReceipt(asPayer, { agentId, taskId });
+  return receipt as unknown as ExecutionReceipt;
 };
 
 async function callDirectly(

@@ -7,6 +7,7 @@ import type { Identity } from "../../identity/identity.ts";
 import { silentLog } from "../../log.ts";
 import { createSystemRuntime } from "../../runtime.ts";
 import type { RunningAgent } from "../../start-agent.ts";
+import { awaitReceipt } from "../../testing/agents/await-receipt.ts";
 import { createTestIdentity } from "../../testing/agents/test-identity.ts";
 import { startJoinedAgent, type TestAgentOptions } from "../../testing/agents/start-agent.ts";
 import { startTestRelay, type TestRelay } from "../../testing/agents/test-relay.ts";
@@ -118,13 +119,8 @@ async function submitUnderToken(friend: Friend, { agent }: RunningAgent): Promis
 }
 
 async function resultOf({ client }: Friend, { agent }: RunningAgent, taskId: string) {
-  const params = { agentId: agent.identity.agentId, taskId };
-  // A long poll returns at every change of the task, also when it is claimed.
-  const poll = () => client.getTask({ params, query: { wait: 10 } });
-  let got = await poll();
-  while (got.ok && got.body.receipt === null) got = await poll();
-  if (!got.ok) throw new Error(got.message);
-  return { status: got.body.receipt?.["status"], result: got.body.receipt?.["result"] };
+  const { receipt } = await awaitReceipt(client, { agentId: agent.identity.agentId, taskId });
+  return { status: receipt["status"], result: receipt["result"] };
 }
 
 describe("E8: a flood of junk tokens", () => {
