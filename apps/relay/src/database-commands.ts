@@ -1,4 +1,4 @@
-import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { hexToDidKey } from "@agent/crypto";
 import { checkBooks } from "./admin/books/check-books.ts";
 import { beginIncarnation } from "./admin/restore/begin-incarnation.ts";
 import { isScrubPending } from "./identity/finish-scrub.ts";
@@ -163,7 +163,7 @@ export const commands: Readonly<Record<string, Command>> = {
         const rotated = await rotateRelayKey(opened.storage, runtime, given);
         if (!rotated.ok) return { ok: false, text: `${rotated.code}: ${rotated.detail}` };
         const { relayId, publicKey } = rotated;
-        const did = publicKeyToDidKey(hexToBytes(publicKey));
+        const did = hexToDidKey(publicKey);
         const text = `${relayId} signs with ${did} from its next start: publish this key`;
         const advice = "make a backup now, because one from before has the old key";
         return { ok: true, text: `${text}\n${advice}` };

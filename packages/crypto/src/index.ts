@@ -6,7 +6,7 @@ export {
   canonicalizeSigned,
   type SignedTexts,
 } from "./json/canonical-json.ts";
-export { didKeyToPublicKey, publicKeyToDidKey } from "./keys/did-key.ts";
+export { didKeyToPublicKey, hexToDidKey, publicKeyToDidKey } from "./keys/did-key.ts";
 export type { KeyPair } from "./ed25519/ed25519-portable.ts";
 export { isAcceptablePublicKey } from "./ed25519/ed25519-rules.ts";
 export { formatError } from "./format-error.ts";

@@ -1,5 +1,5 @@
 import { asMicro } from "@agent/budget";
-import { bytesToHex, canonicalize, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { bytesToHex, canonicalize, hexToDidKey } from "@agent/crypto";
 import { hashReceipt } from "@agent/receipts";
 import { createResultAcceptance } from "../src/signing/result-acceptance.ts";
 import { checkProposalAnswer, createProposal } from "../src/peering/initiator.ts";
@@ -81,7 +81,7 @@ export function formatVectors(): string {
 }
 
 function shown({ id, publicKey, secretKey }: Party) {
-  const did = publicKeyToDidKey(hexToBytes(publicKey));
+  const did = hexToDidKey(publicKey);
   return { id, seed: bytesToHex(secretKey), public_key: publicKey, did };
 }
 

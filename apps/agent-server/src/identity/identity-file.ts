@@ -1,10 +1,10 @@
 import {
-  publicKeyToDidKey,
+  HEX_OF_32_BYTES,
   hexToBytes,
+  hexToDidKey,
   signJson,
   SUITE,
   verifyJson,
-  HEX_OF_32_BYTES,
 } from "@agent/crypto";
 import * as v from "valibot";
 
@@ -36,7 +36,7 @@ export function signIdentityFile(
     {
       agent_id: members.agentId,
       public_key: members.publicKey,
-      did: publicKeyToDidKey(hexToBytes(members.publicKey)),
+      did: hexToDidKey(members.publicKey),
       agent_type: members.agentType,
       name: members.name,
       created_at: members.createdAt,

@@ -1,4 +1,4 @@
-import { publicKeyToDidKey, hexToBytes } from "@agent/crypto";
+import { hexToDidKey } from "@agent/crypto";
 import { DELEGATION_EXTENSION, refuse, type Answer, type Operations } from "@agent/wire";
 import { listOfferedCapabilities } from "../agents/discovery/listing.ts";
 import { findListing } from "../agents/discovery/listing-store.ts";
@@ -67,7 +67,7 @@ export async function agentCard(
           required: false,
           params: {
             agent_id: agentId,
-            did: agent.public_key === null ? null : publicKeyToDid(agent.public_key),
+            did: agent.public_key === null ? null : hexToDidKey(agent.public_key),
             pricing,
           },
         },
@@ -142,5 +142,3 @@ function toCacheHeaders({ server }: CardDependencies["config"]) {
 function resolveBaseUrl(config: CardDependencies["config"], headers: Headers): string {
   return config.server.baseUrl ?? `http://${headers.get("host") ?? "localhost"}`;
 }
-
-const publicKeyToDid = (publicKey: string) => publicKeyToDidKey(hexToBytes(publicKey));

@@ -1,4 +1,4 @@
-import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { hexToDidKey } from "@agent/crypto";
 import { refuse, verifyVote, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { findDevice } from "../agents/devices/device-store.ts";
 import { findAgent } from "../agents/store.ts";
@@ -40,7 +40,7 @@ export async function voteOnApproval(
   if (!approval.quorum_approvers.includes(approver_id) || !mayActFor(caller, [approver_id])) {
     return refuse("approval.not_approver");
   }
-  const relay = publicKeyToDidKey(hexToBytes(identity.publicKey));
+  const relay = hexToDidKey(identity.publicKey);
   const signed = { approver_id, decision, relay, signature };
   const keys = await listVotingKeys(storage.read, approver_id, caller);
   const verdicts = keys.map((key) => ({ key, ...verifyVote(approval, signed, key) }));

@@ -1,5 +1,5 @@
 import { toDollars } from "@agent/budget";
-import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { hexToDidKey } from "@agent/crypto";
 import {
   signSettlementRecord,
   type SettlementRecord,
@@ -46,5 +46,5 @@ export function buildSettlementBody(
 
 /** Converts a key of the relay; that of the key in force is known, because each settlement needs it. */
 function getDid({ publicKey, did }: Pick<RelayIdentity, "publicKey" | "did">, key: string): string {
-  return key === publicKey ? did : publicKeyToDidKey(hexToBytes(key));
+  return key === publicKey ? did : hexToDidKey(key);
 }

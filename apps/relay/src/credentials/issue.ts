@@ -1,3 +1,4 @@
+import { hexToDidKey } from "@agent/crypto";
 import { issueCredential, type CredentialSubject, type CredentialType } from "@agent/credentials";
 import { entryOf } from "@agent/transparency";
 import { findAgent } from "../agents/store.ts";
@@ -5,7 +6,6 @@ import { appendLog } from "../log/entries/append.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
-import { publicKeyToDid } from "./agent-dids.ts";
 import { toCredentialRow, type Provenance } from "./credential-row.ts";
 import { getFeesKeptBand } from "./fees-kept-band.ts";
 import { getSubjectKey } from "../agents/keys/get-subject-key.ts";
@@ -38,7 +38,7 @@ export async function issueTrust(
   const publicKey = (await findAgent(tx, agentId))?.public_key;
   if (publicKey === undefined || publicKey === null) return undefined;
   const subject = {
-    id: publicKeyToDid(publicKey),
+    id: hexToDidKey(publicKey),
     trust_level: getStatedLevel(record, services.config.trust),
     fees_kept_band: getFeesKeptBand(record.fees_kept),
     interaction_count: record.interaction_count,

@@ -1,5 +1,5 @@
 import { createPresentation, CREDENTIAL_LIMITS } from "@agent/credentials";
-import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { hexToDidKey } from "@agent/crypto";
 import { refuse, type Answer, type Operations, type ParsedRequest } from "@agent/wire";
 import { keepFitting } from "../http/paging/keep-fitting.ts";
 import type { Services } from "../services.ts";
@@ -23,7 +23,7 @@ export async function presentCredentials(
   const currentQuery = {
     agent_id: agentId,
     type: query.type ?? "",
-    relays: JSON.stringify(identity.publicKeys.map(publicKeyToDid)),
+    relays: JSON.stringify(identity.publicKeys.map(hexToDidKey)),
     now,
     limit: CREDENTIAL_LIMITS.maxCredentials,
   };
@@ -59,5 +59,3 @@ export async function presentCredentials(
     },
   };
 }
-
-const publicKeyToDid = (publicKey: string) => publicKeyToDidKey(hexToBytes(publicKey));

@@ -1,3 +1,4 @@
+import { hexToDidKey } from "@agent/crypto";
 import type { CredentialSubject } from "@agent/credentials";
 import { selectFigures, type TaskFigures } from "@agent/routing-semiring";
 import { getAvailability, isOnline } from "../agents/discovery/online.ts";
@@ -7,7 +8,6 @@ import type { Reader } from "../storage/storage.ts";
 import type { AgentHistoryRow } from "../storage/tables/trust.ts";
 import { scoreOfLevel, UNKNOWN } from "../trust/levels.ts";
 import { findHistory } from "../trust/store.ts";
-import { publicKeyToDid } from "./agent-dids.ts";
 import { parseListing } from "../agents/discovery/parse-listing.ts";
 import { getFeesKeptBand } from "./fees-kept-band.ts";
 
@@ -33,7 +33,7 @@ export async function getReputation(
   const now = runtime.now();
   const listing = parseListing(profile.listing);
   return {
-    id: publicKeyToDid(profile.public_key),
+    id: hexToDidKey(profile.public_key),
     success_rate: measured.successes / measured.counted,
     avg_latency_ms: measured.latencyMs / measured.successes,
     task_count: paid.counted + free.counted,

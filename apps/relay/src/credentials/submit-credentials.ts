@@ -4,13 +4,13 @@ import {
   type CredentialType,
   type VerifiableCredential,
 } from "@agent/credentials";
-import { canonicalize } from "@agent/crypto";
+import { canonicalize, hexToDidKey } from "@agent/crypto";
 import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import { publicKeyToDid, listAgentDids, listIssuerDids } from "./agent-dids.ts";
+import { listAgentDids, listIssuerDids } from "./agent-dids.ts";
 import { parseCredential, toCredentialRow } from "./credential-row.ts";
 import { isRevoked } from "./revocation.ts";
 import { findCredential, purgeReplaced, insertCredential, type NewCredential } from "./store.ts";
@@ -45,7 +45,7 @@ export async function submitCredentials(
   if (agent === undefined || agent.public_key === null) return refuse("agent.not_found");
   const submission: SubmissionContext = {
     agentId,
-    did: publicKeyToDid(agent.public_key),
+    did: hexToDidKey(agent.public_key),
     ownDids: await listAgentDids(storage.read, agentId),
     callerDids:
       caller.kind === "agent" && !mayActFor(caller, [agentId])

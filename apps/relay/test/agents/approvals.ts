@@ -1,7 +1,7 @@
 import { signVote } from "@agent/client";
 import type { TestAgent } from "@agent/testkit";
 import { limits, type Approval, type ApprovalDecision } from "@agent/wire";
-import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { hexToDidKey } from "@agent/crypto";
 import type { Reply, TestRelay } from "../test-relay.ts";
 
 export const ARGS_HASH = "ab".repeat(32);
@@ -39,7 +39,7 @@ export async function requestManyApprovals(
 /** Returns the relay's did:key from its identity document. */
 export async function getRelayDid(t: Pick<TestRelay, "request">): Promise<string> {
   const { body } = await t.request("GET", "/.well-known/agent-relay.json");
-  return publicKeyToDidKey(hexToBytes(body["public_key"] as string));
+  return hexToDidKey(body["public_key"] as string);
 }
 
 /** Casts the approver's own vote; `about` replaces members of the approval that the vote signs. */

@@ -1,5 +1,5 @@
 import { concatBytes } from "../bytes.ts";
-import { EncodingError, fromBase58Btc, toBase58Btc } from "../formats.ts";
+import { EncodingError, fromBase58Btc, hexToBytes, toBase58Btc } from "../formats.ts";
 
 const PREFIX = "did:key:z";
 const ED25519_MULTICODEC = Uint8Array.of(0xed, 0x01);
@@ -9,6 +9,11 @@ const DID_LENGTH = 56;
 export function publicKeyToDidKey(publicKey: Uint8Array): string {
   if (publicKey.length !== 32) throw new RangeError("publicKey must be 32 bytes");
   return PREFIX + toBase58Btc(concatBytes(ED25519_MULTICODEC, publicKey));
+}
+
+/** Returns the did:key of a public key that is given as 64 hex digits. Throws EncodingError on other digits. */
+export function hexToDidKey(publicKey: string): string {
+  return publicKeyToDidKey(hexToBytes(publicKey));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { hexToBytes, publicKeyToDidKey, sha256Hex } from "@agent/crypto";
+import { hexToDidKey, sha256Hex } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import {
   alice,
@@ -18,7 +18,7 @@ import {
   type VerifyReceiptOptions,
 } from "../index.ts";
 
-const aliceDid = publicKeyToDidKey(hexToBytes(alice.publicKey));
+const aliceDid = hexToDidKey(alice.publicKey);
 const registered = { publicKey: alice.publicKey, taskId } satisfies VerifyReceiptOptions;
 
 /** Returns a receipt with a member changed after signing. */

@@ -1,4 +1,4 @@
-import { hexToBytes, publicKeyToDidKey, signJson } from "@agent/crypto";
+import { hexToDidKey, signJson } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import { alice, bob, taskId } from "../../test/fixtures.ts";
 import { type NoShowRecordBody, signNoShowRecord, SUITE, verifyNoShowRecord } from "../index.ts";
@@ -10,7 +10,7 @@ const body: NoShowRecordBody = {
   lapsed_at: 1_767_330_899_900,
   wall_clock_ms: null,
   priced: true,
-  issuer: publicKeyToDidKey(hexToBytes(alice.publicKey)),
+  issuer: hexToDidKey(alice.publicKey),
 };
 const record = signNoShowRecord(body, alice.secretKey);
 

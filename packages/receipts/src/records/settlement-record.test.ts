@@ -1,4 +1,4 @@
-import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { hexToDidKey } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import { alice, bob, buildSignedReceipt, taskId } from "../../test/fixtures.ts";
 import {
@@ -22,7 +22,7 @@ const record: SettlementRecordBody = {
   net: 1.9,
   status: "completed",
   settled_at: 1_767_330_899_900,
-  issuer: publicKeyToDidKey(hexToBytes(alice.publicKey)),
+  issuer: hexToDidKey(alice.publicKey),
 };
 const settled = signSettlementRecord(record, alice.secretKey);
 

@@ -1,7 +1,7 @@
 import {
   bytesToHex,
   generateKeyPair,
-  hexToBytes,
+  hexToDidKey,
   publicKeyToDidKey,
   signJson,
   signRelaySuccession,
@@ -76,7 +76,7 @@ describe("D8: bundles with succession records", () => {
         lapsed_at: START_TIME + 60_000,
         wall_clock_ms: 60_000,
         priced: true,
-        issuer: publicKeyToDidKey(hexToBytes(by.publicKey)),
+        issuer: hexToDidKey(by.publicKey),
       },
       by.secretKey,
     );
@@ -207,7 +207,7 @@ describe("D8: artifacts that are dated after the end of their relay's key", () =
   const MINUTE_MS = 60_000;
   const end = START_TIME + 60 * MINUTE_MS;
   const chain = [step(relay, second, end)];
-  const issuer = publicKeyToDidKey(hexToBytes(relay.publicKey));
+  const issuer = hexToDidKey(relay.publicKey);
   /** Signs each kind of artifact under the former key, at a time. */
   const signedAt: Readonly<Record<string, (at: number) => object>> = {
     "a settlement record": (settled_at) => {
@@ -318,7 +318,7 @@ describe("D8: artifacts that are dated after the end of their relay's key", () =
     const trust = {
       type: "AgentTrustCredential",
       subject: {
-        id: publicKeyToDidKey(hexToBytes(third.publicKey)),
+        id: hexToDidKey(third.publicKey),
         trust_level: "verified",
         interaction_count: 5,
         successful_tasks: 5,

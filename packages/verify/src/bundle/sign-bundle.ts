@@ -1,4 +1,4 @@
-import { canonicalize, hexToBytes, publicKeyToDidKey, signJson, SUITE } from "@agent/crypto";
+import { canonicalize, hexToDidKey, signJson, SUITE } from "@agent/crypto";
 import { signAttestation } from "@agent/receipts";
 import { getReceiptHash } from "./get-receipt-hash.ts";
 import { BUNDLE_LEVELS, BUNDLE_SPEC, type EvidenceBundle } from "./schema.ts";
@@ -62,7 +62,7 @@ export function signBundle(evidence: Evidence, relay: BundleSigner): EvidenceBun
     ...parts,
     spec: BUNDLE_SPEC,
     relay_id: relayId,
-    issuer: publicKeyToDidKey(hexToBytes(publicKey)),
+    issuer: hexToDidKey(publicKey),
     ...(succession.length > 0 && { relay_succession: succession }),
     created_at: now,
     attestation,

@@ -1,4 +1,4 @@
-import { canonicalize, hexToBytes, publicKeyToDidKey, sha256Hex, signJson } from "@agent/crypto";
+import { canonicalize, hexToDidKey, sha256Hex, signJson } from "@agent/crypto";
 import { hashReceipt, signNoShowRecord, signReceipt, signSettlementRecord } from "@agent/receipts";
 import { rankAndRecord, type Candidate, type RoutingRecord } from "@agent/routing-semiring";
 import { createSeededRandom } from "@agent/testkit";
@@ -49,7 +49,7 @@ describe("the evidence of a finished task", () => {
   });
 
   test.each<[string, string]>([
-    ["a did:key", publicKeyToDidKey(hexToBytes(relay.publicKey))],
+    ["a did:key", hexToDidKey(relay.publicKey)],
     ["upper-case hex", relay.publicKey.toUpperCase()],
     ["a key of the relay", `${relay.publicKey}=relay`],
   ])("evidence is valid under the relay's key named as %s", (_, publicKey) => {

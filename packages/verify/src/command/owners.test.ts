@@ -1,4 +1,4 @@
-import { deriveAgentId, publicKeyToDidKey, hexToBytes, signSuccession } from "@agent/crypto";
+import { deriveAgentId, hexToDidKey, signSuccession } from "@agent/crypto";
 import {
   signAttestation,
   signDelegationToken,
@@ -41,10 +41,7 @@ const attestationBy = (signer: typeof alice) => {
 const bundleBy = (signer: { readonly publicKey: string; readonly secretKey: Uint8Array }) => {
   const settlements = evidence.settlements.map(
     ({ suite: _suite, signature: _signature, ...record }) =>
-      signSettlementRecord(
-        { ...record, issuer: publicKeyToDidKey(hexToBytes(signer.publicKey)) },
-        signer.secretKey,
-      ),
+      signSettlementRecord({ ...record, issuer: hexToDidKey(signer.publicKey) }, signer.secretKey),
   );
   return formatBundle(signBundle({ ...evidence, settlements }, { ...relay, ...signer }));
 };

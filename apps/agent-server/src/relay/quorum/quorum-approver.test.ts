@@ -1,11 +1,5 @@
 import { bootstrapAgent, createRelayClient, signVote, type RelayClient } from "@agent/client";
-import {
-  bytesToHex,
-  generateKeyPair,
-  hexToBytes,
-  publicKeyToDidKey,
-  sha256Hex,
-} from "@agent/crypto";
+import { bytesToHex, generateKeyPair, hexToDidKey, sha256Hex } from "@agent/crypto";
 import type { Approval, ApprovalDecision, Quorum } from "@agent/wire";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -43,7 +37,7 @@ beforeAll(async () => {
   const info = await relay.operator.relayInfo();
   if (!info.ok) throw new Error(info.message);
   relayKey = info.body.public_key;
-  did = publicKeyToDidKey(hexToBytes(relayKey));
+  did = hexToDidKey(relayKey);
   voters = [await newMember(), await newMember(), await newMember()];
 });
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import type { CallRefusal, RelayClient } from "@agent/client";
-import { canonicalize, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { canonicalize, hexToDidKey } from "@agent/crypto";
 import { limits, verifyQuorum, type Operations } from "@agent/wire";
 import type { ApprovalRequest, Approver, ApprovalAnswer } from "../../policy/approvals.ts";
 import { isInForce } from "../../policy/is-in-force.ts";
@@ -81,7 +81,7 @@ export function createQuorumApprover(parts: {
 
       if (status === "approved") {
         const signedFields = { approval_id: approvalId, agent_id: agentId, ...callFields };
-        const relay = publicKeyToDidKey(hexToBytes(relayKey));
+        const relay = hexToDidKey(relayKey);
         const { votes } = answer.body;
         const verified = verifyQuorum(signedFields, parts.quorum, { votes, relay });
         if (!verified.ok) {

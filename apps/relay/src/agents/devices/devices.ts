@@ -1,4 +1,4 @@
-import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { hexToDidKey } from "@agent/crypto";
 import { refuse, type Answer, type Device, type Operations, type QueryOf } from "@agent/wire";
 import { createPageAnswer, textAscending } from "../../http/paging/page.ts";
 import type { Reader } from "../../storage/storage.ts";
@@ -36,7 +36,7 @@ function toDevice(row: DeviceRow): Device {
     device_id: row.device_id,
     agent_id: row.agent_id,
     public_key: row.public_key,
-    did: publicKeyToDidKey(hexToBytes(row.public_key)),
+    did: hexToDidKey(row.public_key),
     device_name: row.device_name,
     registered_at: row.registered_at,
     revoked: row.revoked_at !== null,

@@ -1,4 +1,4 @@
-import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { hexToDidKey } from "@agent/crypto";
 import { fromMicro } from "@agent/budget";
 import {
   limits,
@@ -123,7 +123,7 @@ function toDiscoveryEntry(
   return {
     agent_id: row.agent_id,
     public_key: row.public_key,
-    did: row.public_key === null ? null : publicKeyToDidKey(hexToBytes(row.public_key)),
+    did: row.public_key === null ? null : hexToDidKey(row.public_key),
     endpoint_url: row.endpoint_url,
     capabilities: listCapabilities(row, row.listing === null ? undefined : { body: row.listing }),
     metadata: JSON.parse(row.metadata) as Record<string, unknown>,

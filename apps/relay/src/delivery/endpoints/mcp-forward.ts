@@ -1,6 +1,6 @@
 import { toDollars } from "@agent/budget";
 import { mintToken } from "@agent/client";
-import { formatError, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { formatError, hexToDidKey } from "@agent/crypto";
 import { limits, TASK_ORIGIN, type TaskOrigin } from "@agent/wire";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import * as v from "valibot";
@@ -202,7 +202,7 @@ function mintCallToken(
     agentId: identity.relayId,
     deviceId: identity.relayId,
     secretKey: identity.secretKey,
-    audience: publicKeyToDidKey(hexToBytes(publicKey)),
+    audience: hexToDidKey(publicKey),
     scope: ["task:submit"],
     now: runtime.now(),
     jti: newId(runtime),

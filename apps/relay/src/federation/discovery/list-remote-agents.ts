@@ -1,5 +1,5 @@
 import { fromMicro } from "@agent/budget";
-import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { hexToDidKey } from "@agent/crypto";
 import type { KnownAgent } from "@agent/federation-protocol/discovery";
 import type { Answer, DiscoveryEntry, Operations, QueryOf } from "@agent/wire";
 import { encodeCursor } from "../../http/paging/cursor.ts";
@@ -71,7 +71,7 @@ async function toDiscoveryEntry(
   return {
     agent_id: agent.agent_id,
     public_key: agent.public_key,
-    did: agent.public_key === null ? null : publicKeyToDidKey(hexToBytes(agent.public_key)),
+    did: agent.public_key === null ? null : hexToDidKey(agent.public_key),
     endpoint_url: null,
     capabilities: agent.capabilities,
     metadata: { name: agent.name, description: agent.description },

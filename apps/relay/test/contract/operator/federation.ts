@@ -1,4 +1,4 @@
-import { publicKeyToDidKey, hexToBytes, signJson } from "@agent/crypto";
+import { hexToDidKey, signJson } from "@agent/crypto";
 import { hashReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
 import { engine } from "../../engine/engine.ts";
@@ -210,7 +210,7 @@ export const federationContract: Contract<
       const listening = await startListeningPeer(() => ({
         agent_id: victim.relayId,
         public_key: victim.publicKey,
-        did: publicKeyToDidKey(hexToBytes(victim.publicKey)),
+        did: hexToDidKey(victim.publicKey),
       }));
       const reply = await liar.propose({ endpoint_url: listening.url });
       await listening.close();

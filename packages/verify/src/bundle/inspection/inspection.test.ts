@@ -10,13 +10,7 @@ import {
   toMicro,
   toMillionths,
 } from "@agent/budget";
-import {
-  bytesToHex,
-  generateKeyPair,
-  hexToBytes,
-  publicKeyToDidKey,
-  signJson,
-} from "@agent/crypto";
+import { bytesToHex, generateKeyPair, hexToDidKey, signJson } from "@agent/crypto";
 import {
   hashInspectionStatement,
   hashOutcomeRecord,
@@ -64,7 +58,7 @@ const taskId = task.task_id;
 const [payerId, payeeId] = [submitter.signer.agent_id, executor.signer.agent_id];
 const disputeId = "019b7d21-53eb-7ccd-926c-0000000000dd";
 const subject = { task_id: taskId, receipt_hash: hashReceipt(evidence.receipt) };
-const issuer = publicKeyToDidKey(hexToBytes(relay.publicKey));
+const issuer = hexToDidKey(relay.publicKey);
 const TIME = START_TIME + 7_000;
 const CLOSED_AT = TIME + 60_000;
 
