@@ -9,6 +9,7 @@ import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, type Reader, type Storage, type Tx } from "../storage/storage.ts";
 import type { FreezeRow } from "../storage/tables/admin.ts";
 import { clearPeerClaimTimes, postponeOpenTasks } from "../tasks/assignment/postpone-store.ts";
+import { calculateElapsed } from "../clock/calculate-elapsed.ts";
 import { findFreeze, insertFreeze, deleteFreeze } from "./freeze-store.ts";
 import { findIncarnation } from "./restore/incarnation-store.ts";
 
@@ -126,7 +127,7 @@ async function endFreeze(
 ): Promise<void> {
   const ended = await deleteFreeze(tx);
   if (ended === undefined) return;
-  const pausedMs = Math.max(0, now - ended.since);
+  const pausedMs = calculateElapsed(ended.since, now);
   const restored = ended.restored === 1;
   await beginRestoredGeneration(tx, { incarnation, now });
   await postponeOpenTasks(tx, pausedMs);

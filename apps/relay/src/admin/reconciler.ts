@@ -1,4 +1,4 @@
-import { DAY_MS } from "../clock/day-ms.ts";
+import { DAY_MS } from "../clock/durations.ts";
 import type { Log } from "../observability/log.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageUnavailable, type Reader } from "../storage/storage.ts";

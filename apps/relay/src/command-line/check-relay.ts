@@ -1,5 +1,5 @@
 import type { Operations, Result } from "@agent/wire";
-import { DAY_MS } from "../clock/day-ms.ts";
+import { DAY_MS } from "../clock/durations.ts";
 import type { CommandCall, CommandResult } from "./operator-command.ts";
 import { formatCount, formatDuration } from "./format-values.ts";
 import { getUnfreezeRemedy } from "./unfreeze-remedy.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { foldEvents, MINUTE_MS } from "./fold-minutes.ts";
+import { MINUTE_MS } from "../clock/durations.ts";
+import { foldEvents } from "./fold-minutes.ts";
 
 const event = (type: string, at: number, members: object = {}) => ({
   type,

@@ -1,7 +1,6 @@
 import { toMicro } from "@agent/budget";
+import { MINUTE_MS } from "../clock/durations.ts";
 import type { QueuedEventRow } from "../storage/tables/operator.ts";
-
-export const MINUTE_MS = 60_000;
 
 /** The sums that events add to the figures of one minute; money in micro-units. */
 export interface MinuteChange {

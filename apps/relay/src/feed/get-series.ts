@@ -1,13 +1,11 @@
 import { toDollars } from "@agent/budget";
 import { limits, type Answer, type Operations, type QueryOf, type SeriesMetric } from "@agent/wire";
+import { HOUR_MS, MINUTE_MS } from "../clock/durations.ts";
 import type { Services } from "../services.ts";
 import type { RelayMinuteRow } from "../storage/tables/operator.ts";
-import { MINUTE_MS } from "./fold-minutes.ts";
 import { getPercentile, mergeHistograms, type LatencyHistogram } from "./latency-histogram.ts";
 import { listMinutes } from "./minute-store.ts";
 import { numberEvents, type FeedServices } from "./number-events.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** Returns one figure per step, oldest first, the running one included. */
 export async function getSeries(

@@ -5,7 +5,7 @@ import { recordOnline } from "../agents/online-history/record-online.ts";
 import type { Services } from "../services.ts";
 import { purgeInBatches } from "../storage/run-in-batches.ts";
 import { deleteOldEvents } from "./event-store.ts";
-import { MINUTE_MS } from "./fold-minutes.ts";
+import { MINUTE_MS } from "../clock/durations.ts";
 import { deleteOldMinutes } from "./minute-store.ts";
 import { addToMinute } from "./number-events.ts";
 

@@ -3,7 +3,7 @@ import { ListedStatus, type Answer, type Operations } from "@agent/wire";
 import { getFreezeReport } from "../admin/freeze-report.ts";
 import { countOnlineAgents } from "../agents/discovery/count-online.ts";
 import { getFees } from "../budget/accounts/get-fees.ts";
-import { DAY_MS } from "../clock/day-ms.ts";
+import { DAY_MS } from "../clock/durations.ts";
 import { numberEvents } from "../feed/number-events.ts";
 import { countDisputesToDecide } from "../inspections/reading/dispute-terms.ts";
 import { countProcesses } from "../processes/list-processes.ts";

@@ -2,7 +2,7 @@ import { toDollars } from "@agent/budget";
 import { uuidV7 } from "@agent/crypto";
 import type { Answer, Operations, OperatorAgent, QueryOf } from "@agent/wire";
 import { isOnline } from "../agents/discovery/online.ts";
-import { DAY_MS } from "../clock/day-ms.ts";
+import { DAY_MS } from "../clock/durations.ts";
 import { createPageAnswer, textAscending } from "../http/paging/page.ts";
 import type { Services } from "../services.ts";
 import { parseSearchWords } from "../storage/queries/text-rank.ts";

@@ -1,5 +1,6 @@
 import { uuidV7 } from "@agent/crypto";
 import type { RoutingRecord } from "@agent/routing-semiring";
+import { HOUR_MS } from "../clock/durations.ts";
 import type { Services } from "../services.ts";
 import { purgeInBatches } from "../storage/run-in-batches.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
@@ -13,8 +14,6 @@ export async function saveDecision(tx: Tx, task_id: string, record: RoutingRecor
 export async function findDecisionText(read: Reader, task_id: string): Promise<string | undefined> {
   return (await findDecision(read, task_id))?.record;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** Deletes decisions whose tasks were purged; decisions of tasks being submitted are too recent. */
 export async function purgeOldDecisions({

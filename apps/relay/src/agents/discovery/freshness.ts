@@ -1,6 +1,5 @@
+import { MINUTE_MS } from "../../clock/durations.ts";
 import type { Freshness } from "@agent/wire";
-
-const MINUTE_MS = 60_000;
 
 /** An agent is awake for less than this time after a sign of life. */
 export const AWAKE_MS = 6 * MINUTE_MS;

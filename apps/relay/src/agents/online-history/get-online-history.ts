@@ -1,5 +1,5 @@
 import { limits, refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
-import { DAY_MS } from "../../clock/day-ms.ts";
+import { DAY_MS } from "../../clock/durations.ts";
 import type { Services } from "../../services.ts";
 import type { OnlineWatchRow } from "../../storage/tables/operator.ts";
 import { findAgent } from "../store.ts";

@@ -1,4 +1,5 @@
 import { limits, SERIES_METRICS, type SeriesMetric } from "@agent/wire";
+import { MINUTE_MS } from "../../clock/durations.ts";
 import { getTaskReport } from "./task-report.ts";
 import {
   formatDuration,
@@ -192,8 +193,6 @@ async function showSeries(call: CommandCall): Promise<CommandResult> {
   const body = wanted === undefined ? { series } : series[0];
   return { ok: true, body, blocks: [{ columns, rows, empty: "no figures" }] };
 }
-
-const MINUTE_MS = 60_000;
 
 /** As many bars as fit a terminal: one a minute of an hour. */
 const chooseStep = (span: number) => Math.max(1, Math.ceil(span / MINUTE_MS / 60)) * MINUTE_MS;

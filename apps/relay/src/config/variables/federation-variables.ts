@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { DAY_MS } from "../../clock/day-ms.ts";
+import { DAY_MS } from "../../clock/durations.ts";
 import {
   baseUrl,
   booleanFlag,

@@ -1,6 +1,6 @@
 import { limits } from "@agent/wire";
 import * as v from "valibot";
-import { DAY_MS } from "../../clock/day-ms.ts";
+import { DAY_MS } from "../../clock/durations.ts";
 import { decimalBetween, integerBetween, type Variable } from "../config-values.ts";
 
 /** The fees, in USD, behind a level; see docs/trust.md. */

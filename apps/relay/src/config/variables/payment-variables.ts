@@ -1,6 +1,6 @@
 import { limits } from "@agent/wire";
 import * as v from "valibot";
-import { DAY_MS } from "../../clock/day-ms.ts";
+import { DAY_MS } from "../../clock/durations.ts";
 import {
   baseUrl,
   bearerToken,

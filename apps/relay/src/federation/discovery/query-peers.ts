@@ -12,6 +12,7 @@ import {
 import { limits } from "@agent/wire";
 import * as v from "valibot";
 import { listKnownAgents } from "../../agents/store.ts";
+import { calculateElapsed } from "../../clock/calculate-elapsed.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
@@ -136,7 +137,7 @@ async function queryPeer(
   federation.unresponsivePeers.delete(relay_id);
   const answer = v.safeParse(DiscoveryAnswerSchema, delivery.status === 200 ? body : undefined);
   if (!answer.success) return [];
-  const latencyMs = Math.max(0, runtime.now() - startedAt);
+  const latencyMs = calculateElapsed(startedAt, runtime.now());
   const agents = answer.output.agents.slice(0, limits.maxPageSize);
   const [trust, paid, localIds] = await Promise.all([
     findTrust(storage.read, identity.relayId, relay_id),

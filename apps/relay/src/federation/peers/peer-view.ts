@@ -2,7 +2,7 @@ import { fromMicro, toDollars } from "@agent/budget";
 import type { PeerEntry, PendingPeer } from "@agent/federation-protocol/peering";
 import type { FederationPeer } from "@agent/wire";
 import { getClearingBalance } from "../../budget/post-clearing.ts";
-import { DAY_MS } from "../../clock/day-ms.ts";
+import { DAY_MS } from "../../clock/durations.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import { findTrust } from "../../trust/store.ts";

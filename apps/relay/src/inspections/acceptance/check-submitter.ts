@@ -1,6 +1,6 @@
 import { hasTooManyRejections, isSubmitterSuspended, SUSPENSION_MS } from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
-import { DAY_MS } from "../../clock/day-ms.ts";
+import { DAY_MS } from "../../clock/durations.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { listSubmitterCases, NO_VOLUME, sumPaid, sumRejected } from "../reading/count-store.ts";
 

@@ -1,4 +1,5 @@
 import { deriveLogKeys, type LogKeys, type TreeEdge } from "@agent/transparency";
+import { HOUR_MS, MINUTE_MS } from "../../clock/durations.ts";
 import type { Freezer } from "../../admin/freeze.ts";
 import type { Config } from "../../config/config.ts";
 import type { Log } from "../../observability/log.ts";
@@ -55,9 +56,6 @@ interface RelayLogDependencies {
 }
 
 const CHANGED_ENTRIES = "the stored entries do not have the root of the newest head";
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 
 /** Creates the log of an opened database. */
 export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
