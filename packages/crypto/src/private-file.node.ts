@@ -3,7 +3,7 @@ import type { BigIntStats } from "node:fs";
 import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Builds the text of a file from its origin, which tells it from each copy of it. */
+/** Builds the text of a file from its origin, which distinguishes it from each of its copies. */
 export type BuildText = (origin: string) => string;
 
 /**

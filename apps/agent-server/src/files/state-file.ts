@@ -10,7 +10,7 @@ export type WriteStateFile = () => Promise<boolean>;
  */
 export function createStateFile(options: {
   readonly path: string;
-  /** `origin` tells the file from its copies. */
+  /** `origin` distinguishes the file from its copies. */
   readonly getContent: (origin: string) => unknown;
   readonly onFault: (cause: unknown) => void;
 }): WriteStateFile {

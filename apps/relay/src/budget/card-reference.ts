@@ -1,6 +1,6 @@
 const CARD_PREFIX = "stripe:";
 
-/** Builds the reference of a card payment: its event and a deposit by hand under it credit it once. */
+/** Builds the reference of a card payment: its event and a manual deposit under it credit it once. */
 export function buildCardReference(sessionId: string): string {
   return CARD_PREFIX + sessionId;
 }

@@ -62,7 +62,7 @@ function sendTo(
 }
 
 /**
- * Tells the processes that have devices of the executor to send it the task. If they end before they do,
+ * Notifies the processes that have devices of the executor, which send it the task. If they end before they do,
  * `rerouteWaiting` routes it again.
  */
 export async function sendElsewhere(

@@ -55,7 +55,7 @@ const NORMAL_CLOSURE = 1_000;
 
 const MAX_COUNTED = 1_000;
 
-/** Tasks that are remembered as sent to a device; one that is forgotten may be sent once more. */
+/** The newest tasks sent to a device that are known as sent; an older one may be sent once more. */
 const MAX_SENT_TASKS = 1_000;
 
 /**

@@ -78,7 +78,7 @@ function checkAddress(
 }
 
 /**
- * Without the fees at hand a submitter may reject open work that the agent cannot contest. The bond of a contested
+ * Without these fees in its account the agent could not contest the rejection of open work. The bond of a contested
  * case is held already.
  */
 async function checkFeesAtHand(read: Reader, agentId: string): Promise<VisibilityCheck[]> {

@@ -61,7 +61,7 @@ export const longText = v.pipe(
 export const nonEmptyShortText = v.pipe(shortText, nonEmpty);
 
 /**
- * The reference of a payment, which is entered by hand and counts once. A copied space, or an accented
+ * The reference of a payment, which a person enters and which counts once. A copied space, or an accented
  * letter in two characters, would make it a different reference, and the payment would be credited twice.
  */
 export const paymentReference = v.pipe(

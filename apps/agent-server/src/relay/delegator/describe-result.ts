@@ -85,7 +85,7 @@ export function describeOpenTask(taskId: string, status: string, note: string): 
 
 function explainInspection({ acceptance }: ProvenResult["task"]): string {
   const seconds = Math.floor((acceptance?.window_ms ?? 0) / 1_000);
-  return `held until inspect_result, at most ${seconds} s after the receipt; without a word it is paid`;
+  return `held until inspect_result, at most ${seconds} s after the receipt; without a verdict it is paid`;
 }
 
 function explainOmission({ agent_id: agentId, task_id: taskId }: ProvenResult["task"]): string {

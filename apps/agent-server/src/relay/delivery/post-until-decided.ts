@@ -37,14 +37,14 @@ interface PostOptions {
 
 const MAX_RETRY_DELAY_MS = 60_000;
 
-/** From this attempt on, a minute or two after the first, an unexplained refusal is hardly a passing fault. */
+/** From this attempt on, a minute or two after the first, an unexplained refusal is probably not temporary. */
 const MIN_UNEXPLAINED_ATTEMPTS = 10;
 
 /** The attempts for a ledger whose receipt is decided, which take about an hour. */
 const MAX_LATE_ATTEMPTS = 60;
 
 /**
- * Posts documents in order, again and again until the relay has accepted each or refused it for good. A
+ * Posts documents in order, again and again until the relay has accepted each or refused it permanently. A
  * document waits for one attempt at those before it, not for their acceptance. A ledger that is left alone is
  * given up after some time, because a relay may never accept it. A receipt that is refused without a known
  * reason is given up once its task has ended, because it cannot be paid then. Returns false if it was stopped

@@ -38,7 +38,7 @@ export interface PendingCalls {
 
 /**
  * The relay takes no request back, so one that waits is kept; so is one that the relay did not answer,
- * because it may have it: a caller that cancels its calls would else fill the relay. A denied or expired
+ * because it may have it: a caller that cancels its calls could fill the relay otherwise. A denied or expired
  * one is retained, so that its call is refused, until its place is needed.
  */
 function getUse({ expiresAt, isDenied }: QuorumRequest, now: number): Place["use"] {

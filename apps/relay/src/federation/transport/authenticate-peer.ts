@@ -72,7 +72,7 @@ export async function authenticatePeer(
   const row = await findPeer(storage.read, claim.relayId);
   const known = row !== undefined && isLive(row) ? row : undefined;
   const key = resolveKey === undefined ? known?.public_key : await resolveKey(claim.relayId, raw);
-  // A relay that is not a peer has no key here, and is told nothing more.
+  // A relay that is not a peer has no key here, and learns nothing more.
   if (key === undefined) return refuse(unknownPeerCode ?? "federation.signature_invalid");
   const request = {
     method: operation.method,

@@ -33,7 +33,7 @@ export function createAuthenticator({ operatorTokens, tokens, consoleSessions }:
     if (header === undefined || header === "") return refuse("auth.missing");
     const bearer = /^Bearer (\S+)$/i.exec(header)?.[1];
     if (bearer === undefined) {
-      // A client that sends another scheme must be told the required one (RFC 9110, 11.6.1).
+      // The answer to another scheme must name the required one (RFC 9110, 11.6.1).
       return refuse(isOtherScheme(header) ? "auth.missing" : "auth.unknown_token");
     }
     const looksSigned = looksLikeToken(bearer);

@@ -81,7 +81,7 @@ const sliceEnd = compile<MergedSegments & { after: Uint8Array }>()(sql<{
 
 const isInSlice = sql<boolean>`prefix > ${param("after")} and prefix <= ${param("end")}`;
 
-/** By its statistics Postgres might read the slice of all segments, so it is told to look into each of these. */
+/** Postgres might read the slice of all segments because of its statistics, so the query joins each of these. */
 const mergedSlice = either({
   sqlite: sql`
     from log_segment_rows

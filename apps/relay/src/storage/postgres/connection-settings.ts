@@ -3,7 +3,7 @@ import { valueTypes } from "./values/parse-values.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** Firewalls forget idle connections after minutes, and the operating system would ask only after hours. */
+/** Firewalls drop idle connections after minutes, and the operating system would probe only after hours. */
 const KEEPALIVE_SECONDS = 10;
 
 /**

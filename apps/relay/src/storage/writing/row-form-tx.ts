@@ -42,7 +42,7 @@ export abstract class RowFormTx<Located extends LocatedRow> implements Tx {
     if (form?.kind !== "find") return this.leave();
     const { table, columns } = form;
     const found = this.#find(table, params as RowValues);
-    // Most rows are at hand, and each await costs a turn of the microtasks.
+    // Most rows are loaded already, and each await costs a turn of the microtasks.
     const { values } = found instanceof Promise ? await found : found;
     if (values === null) return undefined;
     return (columns === undefined ? values : pickColumns(values, columns)) as Row;

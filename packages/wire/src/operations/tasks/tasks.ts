@@ -144,7 +144,7 @@ export const tasks = {
       "Last-Event-ID": "The number of the last received event; takes precedence over `after`.",
     },
     media: ["text/event-stream"],
-    // By the standard, 204 tells a client not to reconnect, because no event will follow.
+    // By the standard, a client must not reconnect after 204, because no event will follow.
     ok: { 200: v.string(), 204: v.undefined() },
     refusals: ["task.not_found", "task.not_participant", "stream.too_many"],
   }),

@@ -8,8 +8,8 @@ export const ANSWER_GRACE_MS = 120_000;
 
 /**
  * Splits the orders that were stored when a process ended: those that an equal call of the next process
- * continues, and those that are over, because their caller has the outcome or the relay has forgotten
- * their key after `maxAgeMs`.
+ * continues, and those that are over, because their caller has the outcome or because the relay no
+ * longer knows their key after `maxAgeMs`.
  */
 export function selectRepeatableOrders(
   orders: readonly BegunOrder[],
