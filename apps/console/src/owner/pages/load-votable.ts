@@ -1,11 +1,8 @@
 import { limits, type Approval } from "@agent/wire";
 import type { PageAnswer, RelayCaller } from "../../shared/relay/call-relay.ts";
-import { describeVote } from "../views/describe-vote.ts";
+import { describeVote, type VotedApproval } from "../views/describe-vote.ts";
 
-export type ShownApproval = Omit<Approval, "status" | "votes"> & {
-  readonly status: string;
-  readonly votes: readonly { readonly approver_id: string; readonly decision: string }[];
-};
+export type ShownApproval = Omit<Approval, keyof VotedApproval> & VotedApproval;
 
 /** The calls that wait for an approver's vote. */
 export interface VotableApprovals {

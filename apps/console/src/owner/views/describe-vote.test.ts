@@ -2,20 +2,14 @@ import { expect, test } from "vitest";
 import { describeVote } from "./describe-vote.ts";
 
 const approval = {
-  quorum_required: 2,
   quorum_approvers: ["ann", "bob", "cid"],
   status: "pending" as const,
   votes: [{ approver_id: "bob", decision: "approve" }],
 };
 
 test.each([
-  ["an approver who has not voted", approval, "ann", { missing: 1, mayVote: true }],
-  [
-    "one who has",
-    approval,
-    "bob",
-    { approving: 1, missing: 1, mayVote: false, ownDecision: "approve" },
-  ],
+  ["an approver who has not voted", approval, "ann", { mayVote: true }],
+  ["one who has", approval, "bob", { approving: 1, mayVote: false, ownDecision: "approve" }],
   ["a stranger", approval, "eve", { mayVote: false }],
   [
     "an approver of one that is decided",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { getDayStart, summarizeDay } from "./summarize-day.ts";
+import { getDayStart, isOpenTask, summarizeDay } from "./summarize-day.ts";
 
 const FROM = new Date(2026, 10, 23).getTime();
 const NOW = FROM + 2.5 * 3_600_000;
@@ -32,11 +32,13 @@ test("a day sums what was paid, not what was held or deposited, and not yesterda
   });
 });
 
-test("a day counts its tasks by how they ended, and every open one", () => {
+test("a day counts its tasks by how they ended, and the open ones of all days are found", () => {
   const tasks = ["completed", "failed", "denied", "expired", "cancelled", "claimed"].map((status) =>
     task(status),
   );
   const before = [task("completed", -1), task("failed", -1), task("pending", -1)];
-  const summary = summarizeDay([], [...tasks, ...before], { from: FROM, now: NOW });
-  expect(summary).toMatchObject({ done: 1, failed: 3, open: 2, earned: 0, spent: 0 });
+  const all = [...tasks, ...before];
+  const summary = summarizeDay([], all, { from: FROM, now: NOW });
+  expect(summary).toMatchObject({ done: 1, failed: 3, earned: 0, spent: 0 });
+  expect(all.filter(isOpenTask)).toHaveLength(2);
 });

@@ -20,7 +20,6 @@ export interface DaySummary {
   readonly earnedByHour: readonly number[];
   readonly done: number;
   readonly failed: number;
-  readonly open: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -60,6 +59,5 @@ export function summarizeDay(
     earnedByHour,
     done: today.filter(({ status }) => status === "completed").length,
     failed: today.filter(isFailedTask).length,
-    open: tasks.filter(isOpenTask).length,
   };
 }
