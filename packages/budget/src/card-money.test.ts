@@ -144,6 +144,22 @@ describe("A13: card money", () => {
     expect(book.post(withdrawal("a", 100), 50)).toBe(true);
   });
 
+  test("A13: a deposit of other money or of card money that is released leaves no lot", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 50);
+    book.post(deposit("b", 100), 50, 49);
+    expect([book.lots.get(a), book.lots.get(b)]).toEqual([[], []]);
+  });
+
+  test("A13: the fee account has no lots, and an account without money has none", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    pay(book, "a", "b", 100, 0);
+    book.post(buildReversalPostings({ agentId: "a", amount: micro(100) }), 0);
+    book.post(deposit("a", 100), 0, 60);
+    expect([book.lots.get(FEE_ACCOUNT), book.lots.get(a)]).toEqual([undefined, []]);
+  });
+
   test("A13: card money is spent after other money, which can be withdrawn", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);

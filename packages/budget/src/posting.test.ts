@@ -7,9 +7,11 @@ import {
   buildDepositPostings,
   buildHoldPostings,
   isBalanced,
+  isReversal,
   buildPayoutPostings,
   buildReleasePostings,
   buildReturnPostings,
+  buildReversalPostings,
   buildSettlementPostings,
   buildWithdrawalPostings,
   type Posting,
@@ -32,6 +34,14 @@ describe("the postings of a movement", () => {
       ["world", "deposit", -10],
       ["agent:ann", "deposit", 10],
     ]);
+  });
+
+  test("only the debit of a reversed deposit may overdraw an agent's account", () => {
+    const reversed = { agentId: "ann", amount: asMicro(1) };
+    expect(buildReversalPostings(reversed).map(isReversal)).toEqual([true, false]);
+    expect(buildDepositPostings(reversed).map(isReversal)).toEqual([false, false]);
+    const withdrawn = buildWithdrawalPostings({ ...reversed, withdrawalId: "w1" });
+    expect(withdrawn.map(isReversal)).toEqual([false, false]);
   });
 
   test("a hold moves money from the payer to the task, and a release reverses it", () => {

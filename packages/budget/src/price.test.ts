@@ -18,6 +18,7 @@ describe("estimateCost", () => {
     ["the same when a capability is required twice", listing, ["search", "search"], "2"],
     ["the only price when none is required", [price("search", "2")], [], "2"],
     ["the highest of several when none is required", listing, undefined, "7"],
+    ["the highest when it is listed first", listing.toReversed(), undefined, "7"],
     ["0 without prices", [], undefined, "0"],
     ["0 without prices and with required capabilities", [], ["search"], "0"],
     ["0 for a capability named like a member of objects", listing, ["constructor"], "0"],
@@ -39,6 +40,7 @@ describe("estimateCost", () => {
 describe("B1: quoteTask", () => {
   const listed = ["search", "write", "draw", "greet"];
   const free = [price("search", "0")];
+  const cheapest = [price("search", "0.000001")];
 
   test.each<[string, typeof listing, string[], string[] | undefined, string | null]>([
     ["the price of a listed capability", listing, listed, ["write"], "0.5"],
@@ -56,6 +58,7 @@ describe("B1: quoteTask", () => {
     ["none for a price outside the listed capabilities", listing, ["write"], ["draw"], null],
     ["none for a capability named like a member of arrays", listing, listed, ["length"], null],
     ["0 for anything from an agent without prices", [], [], ["fly"], "0"],
+    ["none for it if one micro-unit is the price", cheapest, ["search"], ["fly"], null],
     ["0 for anything from an agent whose prices are 0", free, ["search"], ["fly"], "0"],
   ])("B1: the quote is %s", (_rule, prices, offered, required, expected) => {
     const quoted = quoteTask({ prices, listed: offered, required });

@@ -49,12 +49,24 @@ test.each<[string, boolean, RecordedSettlement, readonly Posting[]]>([
     [...move("settlement_credit", held, "agent:payee", 190), ...move("fee", held, FEE_ACCOUNT, 10)],
   ],
   [
+    "matches a payment by a peer that owes it, because the hold had ended",
+    true,
+    fromPeer,
+    [...move("settlement_credit", peer, "agent:payee", 190), ...move("fee", peer, FEE_ACCOUNT, 10)],
+  ],
+  [
     "matches the forwarded payment of an intermediate relay",
     true,
     fromPeer,
     [...move("fee", held, FEE_ACCOUNT, 10), ...move("settlement_credit", held, peer, 190)],
   ],
   ["differs by its amount", false, { ...record, amount: 201 }, postings],
+  [
+    "differs by the amount that a peer paid",
+    false,
+    { ...fromPeer, amount: 201 },
+    [...move("settlement_credit", held, "agent:payee", 190), ...move("fee", held, FEE_ACCOUNT, 10)],
+  ],
   ["differs by its amount and its fee", false, { ...record, amount: 201, fee: 11 }, postings],
   ["differs by its net amount and its fee", false, { ...record, fee: 9, net: 191 }, postings],
   ["differs by its payer", false, { ...record, payerId: "other" }, postings],
@@ -62,6 +74,20 @@ test.each<[string, boolean, RecordedSettlement, readonly Posting[]]>([
   ["differs when a posting is missing", false, record, postings.slice(0, -1)],
   ["differs when there are no postings", false, record, []],
   ["differs when a posting was changed", false, record, changed(3, { amount: asMicro(191) })],
+  [
+    "differs when more was returned than held",
+    false,
+    record,
+    changed(0, { amount: asMicro(-239) }),
+  ],
+  [
+    "differs when the payer was charged less than the amount",
+    false,
+    record,
+    changed(1, { amount: asMicro(235) }).map((posting) =>
+      posting.type === "settlement_debit" ? { ...posting, amount: asMicro(-195) } : posting,
+    ),
+  ],
   ["differs when the fee went to an agent", false, record, changed(4, { account: "agent:x" })],
   [
     "differs when another payer was charged as well",

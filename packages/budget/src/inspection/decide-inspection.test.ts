@@ -66,6 +66,10 @@ const WRONG = "inspection.wrong_state";
 const HIDDEN = "inspection.not_found";
 const FOREIGN = "inspection.not_party";
 
+test("the submitter's time begins when the receipt arrives", () => {
+  expect(formatInspection(inspecting, BEGUN)).toBe("inspecting 1000 0 none");
+});
+
 describe("decideInspection", () => {
   test.each<[PositionName, EventName, before: string, late: string]>([
     ["inspecting", "accepted", "accepted 1 none", CLOSED],

@@ -122,6 +122,8 @@ describe("settleInspection", () => {
       });
       const [paid = "", ...changes] = amounts;
       expect(settled.paid).toBe(toMicro(paid));
+      // An amount of 0 has no posting.
+      expect(settled.disputePostings.every(({ amount }) => amount !== 0)).toBe(true);
       const moved = applyPostings(new Map(), [
         ...buildHoldPostings({ payerId, taskId, amount: toMicro("2.1") }),
         ...buildHoldPostings({
