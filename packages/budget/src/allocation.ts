@@ -11,7 +11,7 @@ export function computeLockAmount({
   available,
 }: {
   readonly estimate: Micro;
-  readonly riskFactor?: number;
+  readonly riskFactor?: number | undefined;
   readonly available: Micro;
 }): Micro | null {
   const { numerator, denominator } = parseFraction(riskFactor);

@@ -150,7 +150,6 @@ function takeFromLots(lots: readonly CardLot[], amount: number) {
  * lots.
  */
 function mergeLots(a: readonly CardLot[], b: readonly CardLot[]): readonly CardLot[] {
-  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
   const amounts = new Map<number, number>();
   for (const { releaseAt, amount } of [...a, ...b]) {
     amounts.set(releaseAt, (amounts.get(releaseAt) ?? 0) + amount);

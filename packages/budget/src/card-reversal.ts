@@ -27,7 +27,7 @@ export function computeReversedAmount({
   readonly disputes: readonly Pick<CardDispute, "amount" | "isTaken">[];
 }): Micro {
   const taken = disputes.filter(({ isTaken }) => isTaken);
-  const sum = taken.reduce((all, { amount }) => all + assertNotNegative(amount), refunded + 0);
+  const sum = taken.reduce((all: number, { amount }) => all + assertNotNegative(amount), refunded);
   return asMicro(Math.min(assertNotNegative(paid), sum));
 }
 

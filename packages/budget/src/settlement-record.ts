@@ -34,7 +34,7 @@ export function matchesPostings(
     sum("fee", ({ account }) => account === FEE_ACCOUNT) === fee &&
     sum("settlement_credit", ({ account, amount: moved }) => moved > 0 && isPayee(account)) ===
       net &&
-    sum("settlement_debit", ({ account }) => account === payer) === 0 - charge &&
+    sum("settlement_debit", () => true) === 0 - charge &&
     postings.every(({ type, account }) => type !== "settlement_debit" || account === payer)
   );
 }

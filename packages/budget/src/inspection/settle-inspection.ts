@@ -39,11 +39,7 @@ export function computeInspectedLock({
 }): Micro | null {
   const least = asMicro(estimate + computeArbitrationFee(estimate, rate));
   if (available < least) return null;
-  const locked = computeLockAmount({
-    estimate,
-    available,
-    ...(riskFactor !== undefined && { riskFactor }),
-  });
+  const locked = computeLockAmount({ estimate, available, riskFactor });
   return locked === null ? null : asMicro(Math.max(locked, least));
 }
 
