@@ -61,6 +61,17 @@ describe("B13: the texts of a receipt", () => {
   test("the texts of a receipt are removed from unnamed members and from nested objects that are not receipts", () => {
     const signed = { ...receipt("x", [{ signature: "s", result: "secret" }]), note: "secret" };
     expect(JSON.stringify(eraseTexts(signed))).not.toContain("secret");
+    expect(eraseTexts(signed).delegation_receipts).toEqual([]);
+  });
+
+  test("the texts of a receipt are all that is erased of its named members", () => {
+    const { result: _, ...named } = signReceipt(
+      { ...deepest, public_key: publicKey, relay_task_id: "task", delegated_scope: "sum" },
+      secretKey,
+    );
+    const { result: __, ...kept } = eraseTexts({ ...named, result: "a secret" });
+    expect(kept).toEqual(named);
+    expect(Object.keys(eraseTexts(deepest)).toSorted()).toEqual(Object.keys(deepest).toSorted());
   });
 
   test("the texts of a receipt are erased only in nested receipts of the given signature", () => {
@@ -71,6 +82,8 @@ describe("B13: the texts of a receipt", () => {
       delegation_receipts: [{ ...middle, delegation_receipts: [eraseTexts(deepest)] }, other],
     });
     expect(eraseNestedTexts(outer, "unknown")).toEqual(outer);
+    const malformed = receipt("x", [{ signature: deepest.signature, result: "no receipt" }]);
+    expect(eraseNestedTexts(malformed, deepest.signature)).toEqual(malformed);
   });
 
   test("the texts of a receipt are listed by the signatures of all nested receipts", () => {

@@ -174,6 +174,12 @@ describe("trees of receipts", () => {
     });
   });
 
+  test("a tree of receipts may contain anything inside a nested one, which is refused separately", () => {
+    const odd = { ...good, delegation_receipts: [null, 7, "text", [], { delegation_receipts: 1 }] };
+    const tree = { ...good, delegation_receipts: [odd] };
+    expect(parseReceipt(tree).ok).toBe(true);
+  });
+
   test("a tree of receipts may be deeper than the hops that are verified", () => {
     expect(parseReceipt(buildChain(12)).ok).toBe(true);
   });
@@ -183,10 +189,12 @@ describe("trees of receipts", () => {
     expect(parseReceipt({ ...good, delegation_receipts: [JSON.parse(deep)] })).toMatchObject({
       code: "receipt.too_many_nested",
     });
-    const many = Array.from({ length: 100_000 }, () => ({}));
-    expect(parseReceipt({ ...good, delegation_receipts: many })).toMatchObject({
-      code: "receipt.too_many_nested",
-    });
+    const many = Array.from({ length: 200_000 }, () => ({}));
+    for (const nested of [many, [{ delegation_receipts: many }]]) {
+      expect(parseReceipt({ ...good, delegation_receipts: nested })).toMatchObject({
+        code: "receipt.too_many_nested",
+      });
+    }
   });
 });
 

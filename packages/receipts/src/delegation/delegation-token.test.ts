@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { signJson } from "@agent/crypto";
 import { createSigner } from "../../test/fixtures.ts";
 import {
   attenuateDelegationToken,
@@ -52,6 +53,10 @@ function verify(token: unknown, delegateId: string = first.id) {
   return verifyDelegationToken(token, { now, delegateId, listKeys });
 }
 
+const issueBody = issue();
+const { max_budget: _limit, signature: _signature, ...unlimitedBody } = issueBody;
+const unlimited = signDelegationToken(unlimitedBody, issuer.secretKey);
+
 describe("a delegation token", () => {
   test("a delegation token is signed like a receipt and valid for its delegate", () => {
     const token = issue();
@@ -96,6 +101,11 @@ describe("a delegation token", () => {
       issue({ expires_at: now + DELEGATION_LIMITS.maxLifeMs }),
     ],
     ["an end before its begin", "delegation.lifetime", issue({ expires_at: now - 2_000 })],
+    [
+      "no time between begin and end",
+      "delegation.lifetime",
+      issue({ not_before: now, expires_at: now }),
+    ],
     ["a begin that is still to come", "delegation.not_yet_valid", issue({ not_before: now + 1 })],
     ["an end that has come", "delegation.expired", issue({ expires_at: now })],
     [
@@ -122,8 +132,63 @@ describe("a delegation token", () => {
       passOn(issue(), { not_before: now - 1_001 }),
       second.id,
     ],
+    [
+      "a child that has ended before its parent",
+      "delegation.expired",
+      passOn(issue(), { expires_at: now }),
+      second.id,
+    ],
+    [
+      "a child that is still to begin",
+      "delegation.not_yet_valid",
+      passOn(issue(), { not_before: now + 1 }),
+      second.id,
+    ],
+    [
+      "a child without a time",
+      "delegation.lifetime",
+      passOn(issue(), { not_before: now, expires_at: now }),
+      second.id,
+    ],
+    [
+      "a parent whose life is more than 24 h",
+      "delegation.lifetime",
+      passOn(issue({ expires_at: now + DELEGATION_LIMITS.maxLifeMs }), {
+        expires_at: now + hour,
+        not_before: now,
+      }),
+      second.id,
+    ],
+    [
+      "a parent that its delegate signed in the name of another agent",
+      "delegation.key_unbound",
+      passOn(
+        signDelegationToken({ ...issueBody, issuer_public_key: first.publicKey }, first.secretKey),
+      ),
+      second.id,
+    ],
+    [
+      "a parent of another suite",
+      "delegation.suite",
+      passOn(signJson({ ...issueBody, suite: "other" as typeof SUITE }, issuer.secretKey)),
+      second.id,
+    ],
+    ["a parent that is no object", "delegation.malformed", { ...issue(), parent: null }],
   ])("a delegation token with %s is refused: %s", (_, code, token, delegateId) => {
     expect(verify(token, delegateId)).toMatchObject({ valid: false, code });
+  });
+
+  test.each<[string, DelegationToken, string?]>([
+    ["a life of exactly 24 h", issue({ expires_at: now - 1_000 + DELEGATION_LIMITS.maxLifeMs })],
+    ["a begin in this millisecond", issue({ not_before: now })],
+    ["a child like a parent without a limit", passOn(unlimited), second.id],
+    [
+      "a child with a limit where its parent has none",
+      passOn(unlimited, { max_budget: 1 }),
+      second.id,
+    ],
+  ])("a delegation token with %s is valid", (_, token, delegateId) => {
+    expect(verify(token, delegateId).code).toBeUndefined();
   });
 
   test("a delegation token is refused if it has no limit where its parent has one", () => {
@@ -166,8 +231,6 @@ describe("a delegation token", () => {
     expect(verify(deep).code).toBe("delegation.too_long");
   });
 });
-
-const { ...issueBody } = issue();
 
 describe("attenuation", () => {
   const tools = ["read", "count", "write", "pay"];

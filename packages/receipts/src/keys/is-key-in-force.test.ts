@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isKeyInForce } from "../index.ts";
+import { filterKeysInForce, isKeyInForce } from "../index.ts";
 
 const minute = 60_000;
 const born = 1_000 * minute;
@@ -57,4 +57,13 @@ describe("G4: the beginning and a device", () => {
   ])("G4: %s", (_, counts, [term, times]) => {
     expect(isKeyInForce(term, times)).toBe(counts);
   });
+});
+
+test("G4: of keys that ended before a receipt arrived, only an agent's own counts, for what it completed", () => {
+  const stored = { valid_from: born, valid_until: end };
+  const [agents, agentsWithNull] = [stored, { ...stored, device_id: null }];
+  const lost = { ...stored, device_id: "device" };
+  const keys = [lost, agents, { ...lost, valid_until: null }, agentsWithNull];
+  expect(filterKeysInForce(keys, at(-2, -1, 1))).toEqual([agents, keys[2], agentsWithNull]);
+  expect(filterKeysInForce(keys, at(-2, -1, -1))).toEqual(keys);
 });

@@ -43,6 +43,13 @@ describe("B2: no-show records", () => {
     );
   });
 
+  test("B2: a no-show record may lapse in the millisecond of its claim and not before it", () => {
+    const { claimed_at } = body;
+    const codeAt = (lapsed_at: number) =>
+      verifyNoShowRecord(signNoShowRecord({ ...body, lapsed_at }, alice.secretKey)).code;
+    expect([codeAt(claimed_at), codeAt(claimed_at - 1)]).toEqual([undefined, "no_show.malformed"]);
+  });
+
   test("B2: a no-show record is refused if another key than its issuer's signed", () => {
     expect(verifyNoShowRecord(signNoShowRecord(body, bob.secretKey)).code).toBe(
       "no_show.signature_invalid",
