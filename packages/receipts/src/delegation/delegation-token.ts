@@ -26,7 +26,6 @@ export const DelegationTokenSchema = v.looseObject(
     max_budget: v.optional(money),
     not_before: wholeNumber,
     expires_at: wholeNumber,
-    parent: v.optional(v.custom<object>((value) => typeof value === "object" && value !== null)),
     suite: v.optional(v.string("must be a string")),
     signature: text,
   },

