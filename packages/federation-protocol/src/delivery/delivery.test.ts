@@ -1,6 +1,13 @@
 import { errors } from "@agent/wire";
 import { expect, it } from "vitest";
-import { classifyDelivery, getNextAttemptTime, isDeferred, type Delivery } from "./delivery.ts";
+import {
+  classifyDelivery,
+  getNextAttemptTime,
+  isDeferred,
+  isIdTaken,
+  isPeerFrozen,
+  type Delivery,
+} from "./delivery.ts";
 
 it.each([
   [200, "accepted"],
@@ -73,3 +80,33 @@ it.each<[string, retryAfterMs: number | undefined, expected: number]>([
   const delivery: Delivery = { kind: "answered", status: 429, retryAfterMs };
   expect(getNextAttemptTime(1_500, delivery, { pauses: [500, 2_000], now: 1_000 })).toBe(at);
 });
+
+it.each<[string, boolean, Delivery]>([
+  ["frozen, as it says", true, { kind: "answered", status: 503, code: "server.frozen" }],
+  ["draining", false, { kind: "answered", status: 503, code: "server.draining" }],
+  ["behind a proxy that is busy", false, { kind: "answered", status: 503 }],
+  [
+    "frozen by a code without its status",
+    false,
+    { kind: "answered", status: 200, code: "server.frozen" },
+  ],
+  ["out of reach", false, { kind: "unreachable" }],
+  ["silent", false, { kind: "unknown" }],
+])(
+  "an attempt is known to have changed nothing at a peer that is %s: %s",
+  (_, expected, delivery) => {
+    expect(isPeerFrozen(delivery)).toBe(expected);
+  },
+);
+
+it.each<[string, boolean, Delivery]>([
+  ["with its code", true, { kind: "answered", status: 409, code: "forward.id_taken" }],
+  ["with another code", false, { kind: "answered", status: 409, code: "forward.duplicate" }],
+  ["by another status", false, { kind: "answered", status: 404, code: "forward.id_taken" }],
+  ["in a lost answer", false, { kind: "unknown" }],
+])(
+  "the id of a task belongs to another party if the peer states it %s: %s",
+  (_, expected, delivery) => {
+    expect(isIdTaken(delivery)).toBe(expected);
+  },
+);

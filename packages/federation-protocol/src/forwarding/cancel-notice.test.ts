@@ -45,6 +45,20 @@ describe("the relay whose task ended without a receipt", () => {
   });
 
   test.each([
+    ["that ended without a receipt", true, { ...ended, dueAt: NOW }],
+    ["whose notice is due later", false, { ...ended, dueAt: NOW + 1 }],
+    ["whose sender knows of its end", false, { ...ended, dueAt: null }],
+    [
+      "whose result is returned",
+      false,
+      buildInboundTask({ state: "returning", receiptHash: "ab", dueAt: NOW }),
+    ],
+    ["whose result was refused", false, { ...ended, receiptHash: "ab", dueAt: NOW }],
+  ] as const)("a notice is due of a task %s: %s", (_, expected, task) => {
+    expect(isNoticeDue(task, NOW)).toBe(expected);
+  });
+
+  test.each([
     ["accepted", { kind: "answered", status: 200 }, null],
     ["an unknown task", { kind: "answered", status: 404, code: "cancel.task_not_found" }, null],
     [
@@ -83,6 +97,16 @@ describe("the relay that sent a task", () => {
     [
       "a result",
       buildOutboundTask({ state: "completed", receiptHash: "ab", receiptStatus: "completed" }),
+      "cancel.already_finished",
+    ],
+    [
+      "a result that came too late for the relay before",
+      buildOutboundTask({ state: "void", receiptHash: "ab", receiptStatus: "completed" }),
+      "cancel.already_finished",
+    ],
+    [
+      "a result of failed work",
+      buildOutboundTask({ state: "failed", receiptHash: "ab", receiptStatus: "failed" }),
       "cancel.already_finished",
     ],
   ] as const)("FE28: a notice about %s is answered as specified", (_, task, found) => {

@@ -7,9 +7,12 @@ import {
   getDefaultedAmount,
   expireInbound,
   finishInbound,
+  getUndecidedAmount,
+  isInboundClosed,
   type InboundState,
   type InboundTask,
   postponeInbound,
+  voidInbound,
 } from "./inbound-task.ts";
 import type { ReceiptStatus } from "./outbound-task.ts";
 import {
@@ -144,6 +147,7 @@ describe("A9: a hold that expires", () => {
       "released",
     ],
     ["for a free task is released", { ...taken(), amount: asMicro(0) }, "released"],
+    ["for one micro-unit is a default", { ...taken(), amount: asMicro(1) }, "defaulted"],
     ["after its settlement stays settled", { ...taken(), hold: "settled" }, "settled"],
     ["that was due late is a default", { ...taken(), hold: "due" }, "defaulted"],
     ["that the operator has cleared stays released", { ...taken(), hold: "released" }, "released"],
@@ -174,6 +178,23 @@ describe("A9: a hold that expires", () => {
     expect(awaitLateSettlement(applyAnswer(free, answered(200)), free, times).hold).toBe(
       "released",
     );
+    const cheapest = { ...expired, amount: asMicro(1) };
+    expect(awaitLateSettlement(applyAnswer(cheapest, answered(200)), cheapest, times).hold).toBe(
+      "due",
+    );
+  });
+
+  it("an expired hold is due anew only for the answer that ended the return of a completed result", () => {
+    const times = { now: NOW, holdMs: 500 };
+    const expired = expireInbound(finished(), Infinity);
+    const cleared = clearDefault(expireInbound(taken(), Infinity));
+    for (const [before, after] of [
+      [cleared, cleared],
+      [expired, abandonReturn(expired)],
+      [expired, { ...expired, state: "failed" }],
+    ] as const) {
+      expect(awaitLateSettlement(after, before, times)).toBe(after);
+    }
   });
 });
 
@@ -194,12 +215,15 @@ describe("A8: the tasks of peers", () => {
   it("a peer's task is returned again after a restore while it is completed and not settled", () => {
     const again = restartReturn(acknowledgeReturn(finished()), NOW + 7);
     expect(again).toMatchObject({ state: "returning", attempts: 0, dueAt: NOW + 7, hold: "open" });
+    const waiting = { ...finished(), attempts: 4, dueAt: NOW + 9_000 };
+    expect(restartReturn(waiting, NOW + 7)).toMatchObject({ attempts: 0, dueAt: NOW + 7 });
     const terms = { ...TERMS, settlementId: "s", bookedAt: NOW };
     const others: InboundTask[] = [
       buildInboundTask(),
       { ...acknowledgeReturn(finished()), hold: "settled", settlement: terms },
       acknowledgeReturn(finished("failed")),
       abandonReturn(finished()),
+      finished("failed"),
     ];
     for (const task of others) expect(restartReturn(task, NOW)).toBe(task);
   });
@@ -222,6 +246,7 @@ it.each<[string, Delivery, pause: number]>([
   const first = beginReturn(finished(), SCHEDULE, NOW);
   const deferred = applyAnswer(first, delivery);
   expect(deferred).toMatchObject({ state: "returning", attempts: 0, dueAt: NOW + pause });
+  expect(applyAnswer({ ...first, attempts: 3 }, delivery).attempts).toBe(2);
 });
 
 it("A9: a default can still be settled after its result was returned again and refused", () => {
@@ -337,5 +362,51 @@ describe("A9: a completed result that its peer has read and not accepted", () =>
       state: "void",
       hold: "defaulted",
     });
+  });
+});
+
+it("a result that the peer has read keeps its hold when it is abandoned, and one that it has not loses it", () => {
+  expect(abandonReturn({ ...finished(), wasRead: true }).hold).toBe("open");
+  expect(abandonReturn(finished()).hold).toBe("released");
+});
+
+it("a task that has a result is neither voided nor acknowledged after its result was abandoned", () => {
+  expect(voidInbound(finished())).toEqual(finished());
+  const abandoned = abandonReturn(finished());
+  expect(acknowledgeReturn(abandoned)).toBe(abandoned);
+});
+
+const settlement = { ...TERMS, settlementId: "s", bookedAt: NOW };
+
+describe("what a task that a peer sent leaves open", () => {
+  it.each<[string, boolean, Partial<InboundTask>]>([
+    ["that runs", false, { state: "running", hold: "open" }],
+    ["whose result is returned", false, { state: "returning", hold: "released" }],
+    ["whose hold is open", false, { state: "completed", hold: "open" }],
+    ["whose late settlement is due", false, { state: "completed", hold: "due" }],
+    ["whose sender has defaulted", false, { state: "completed", hold: "defaulted" }],
+    ["that is settled", false, { state: "completed", hold: "settled", settlement }],
+    ["that ended without a hold", true, { state: "completed", hold: "released" }],
+    ["that ended without a result", true, { state: "void", hold: "released" }],
+  ])("a task of a peer %s can be deleted: %s", (_, expected, change) => {
+    expect(isInboundClosed(buildInboundTask(change))).toBe(expected);
+  });
+
+  const unanswered = { ...finished(), hold: "released" } as const;
+  it.each<[string, boolean, InboundTask]>([
+    ["whose result the peer never answered", true, unanswered],
+    ["whose late settlement is due", true, { ...unanswered, state: "completed", hold: "due" }],
+    ["whose hold is open", false, finished()],
+    ["of failed work", false, { ...unanswered, receiptStatus: "failed" }],
+    [
+      "whose result the peer has read, and that the operator released",
+      false,
+      { ...unanswered, wasRead: true },
+    ],
+    ["whose result was refused", false, { ...unanswered, state: "void" }],
+    ["whose default the operator has cleared", false, { ...unanswered, state: "completed" }],
+    ["whose sender has defaulted", false, { ...unanswered, state: "completed", hold: "defaulted" }],
+  ])("a task of a peer %s uses up the peer's credit: %s", (_, expected, task) => {
+    expect(getUndecidedAmount(task)).toBe(expected ? task.amount : 0);
   });
 });

@@ -7,6 +7,7 @@ import {
   endForward,
   expireOutbound,
   isForwardDue,
+  isOutboundOpen,
   checkResultState,
   type OutboundState,
   type OutboundTask,
@@ -240,4 +241,17 @@ describe("A result", () => {
       expect(completeRelayed(concluded, !accepted)).toBe(concluded);
     },
   );
+});
+
+it.each<[OutboundState, boolean]>([
+  ["forwarding", true],
+  ["forwarded", true],
+  ["relaying", true],
+  ["refused", false],
+  ["completed", false],
+  ["failed", false],
+  ["denied", false],
+  ["void", false],
+])("a task that is %s may still move money: %s", (state, expected) => {
+  expect(isOutboundOpen({ state })).toBe(expected);
 });

@@ -96,6 +96,22 @@ describe("the answer to a cancellation", () => {
       ),
       "pending",
     ],
+    [
+      "an agreement in the name of another relay",
+      200,
+      signCancelAnswer(
+        { status: "cancelled", taskId: TASK, relayId: gamma.id },
+        { secretKey: beta.secretKey, now: NOW },
+      ),
+      "pending",
+    ],
+    [
+      "an agreement of another suite",
+      200,
+      signJson({ ...answerOf("cancelled"), suite: "other" }, beta.secretKey),
+      "pending",
+    ],
+    ["an agreement in a redirection", 300, answerOf("cancelled"), "pending"],
     ["no answer", 0, undefined, "pending"],
     ["a failure", 500, {}, "pending"],
     ["overload", 429, {}, "pending"],
@@ -120,6 +136,15 @@ test.each([
     const answer = { status: 403, code: "cancel.wrong_peer", body: {} };
     const task = buildOutboundTask({ state });
     expect(parseCancelAnswer(answer, { ...context, task })).toBe(meaning);
+  },
+);
+
+test.each([403, 404, 429, 500])(
+  "a task that may have arrived is not cancelled by a refusal with %i of any other reason",
+  (status) => {
+    const answer = { status, code: "cancel.task_not_found", body: {} };
+    const task = buildOutboundTask({ state: "forwarding" });
+    expect(parseCancelAnswer(answer, { ...context, task })).toBe("pending");
   },
 );
 

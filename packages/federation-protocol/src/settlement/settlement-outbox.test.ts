@@ -7,6 +7,8 @@ import {
   createOutgoingSettlement,
   type OutgoingSettlement,
   getSettlementPayable,
+  isSettlementResolved,
+  repeatPaidSettlement,
 } from "./outgoing-settlement.ts";
 import {
   beginAsk,
@@ -92,6 +94,12 @@ describe("settlements in the outbox", () => {
       });
     },
   );
+
+  it("a settlement is sent again after a refusal for lack of credit, because it may be accepted later", () => {
+    const refusal = answered(402, { code: "clearing.limit_exceeded" });
+    const { after, now } = run(open(), refusal);
+    expect(after).toMatchObject({ state: "pending", phase: "forwarding", dueAt: now + 30_000 });
+  });
 
   it.each([400, 404, 409])(
     "a settlement is not sent again after an answer of %s, and the peer is asked later",
@@ -358,5 +366,39 @@ describe("settlements after the clock was set back", () => {
   it("a settlement without a next step gets none", () => {
     const settlement = { ...open(), dueAt: null };
     expect(capSettlementDelay(settlement, times)).toBe(settlement);
+  });
+});
+
+describe("what a settlement still does", () => {
+  const paid = run(open(), answered(200)).after;
+  const refunded = ask(exhausted(), nothing);
+  const held = ask(ask(ask(exhausted(), null), null), null);
+
+  it.each<[string, OutgoingSettlement, owes: boolean, isResolved: boolean, isRepeated: boolean]>([
+    ["pending", open(), true, false, false],
+    ["held for the operator", held, true, false, false],
+    ["paid", paid, false, true, true],
+    ["refunded", refunded, false, true, false],
+  ])(
+    "a settlement that is %s owes its amount, is resolved and is repeated as specified",
+    (_, settlement, owes, isResolved, isRepeated) => {
+      expect(getSettlementPayable(settlement)).toBe(owes ? settlement.terms.net : 0);
+      expect(isSettlementResolved(settlement)).toBe(isResolved);
+      const repeated = isRepeated ? { ...settlement, lastAttemptAt: NOW + 9 } : null;
+      expect(repeatPaidSettlement(settlement, NOW + 9)).toEqual(repeated);
+    },
+  );
+
+  it("a settlement names the on-chain payment of its task, and names none without one", () => {
+    const x402 = { txHash: "0xab", network: "eip155:8453" };
+    const given = { settlementId, now: NOW, refundable: true };
+    expect(createOutgoingSettlement(completed, { ...given, x402 }).x402).toEqual(x402);
+    expect(Object.keys(createOutgoingSettlement(completed, given))).not.toContain("x402");
+  });
+
+  it("the peer is asked again after the pauses of the attempts", () => {
+    const first = beginAsk(exhausted(), SCHEDULE, NOW);
+    const second = beginAsk(first, SCHEDULE, NOW);
+    expect([first.dueAt, second.dueAt]).toEqual([NOW + 30_000, NOW + 120_000]);
   });
 });
