@@ -37,6 +37,13 @@ describe("A12: the offers that cards have shown", () => {
     expect(shown.latest(by(agent("y"), "192.0.2.2"), "worker")).toBeUndefined();
   });
 
+  test("A12: an offer shown to the operator is stored for its token, not for its address", () => {
+    const shown = createShownOffers();
+    shown.record(by(operatorCaller), "worker", offerAt(1));
+    expect(shown.latest(by(operatorCaller, "192.0.2.9"), "worker")).toEqual(offerAt(1));
+    expect(shown.latest(by(anonymousCaller), "worker")).toBeUndefined();
+  });
+
   test("A12: an offer shown to the caller takes precedence over those shown to its address", () => {
     const shown = createShownOffers();
     shown.record(by(anonymousCaller), "worker", offerAt(1));

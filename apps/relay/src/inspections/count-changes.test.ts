@@ -88,6 +88,18 @@ test.each<[string, CountedParts, CountedParts, object[]]>([
     [{ agent_id: "r", arbiter_undecided: 1 }],
   ],
   [
+    "decided against the executor and too cheap to count for the parties",
+    { ...disputed, due: toMicro(0.000001) },
+    { ...disputed, due: toMicro(0.000001), ...closed, decision: "{}", lost_by: "executor" },
+    [{ agent_id: "a", arbiter_decided: 1 }],
+  ],
+  [
+    "given up by the submitter and too cheap to count for the parties",
+    { ...disputed, due: toMicro(0.000001) },
+    { ...disputed, due: toMicro(0.000001), ...closed, lost_by: "submitter" },
+    [],
+  ],
+  [
     "closed between agents that count as one",
     { ...disputed, counted: 0 },
     { ...disputed, ...closed, counted: 0 },

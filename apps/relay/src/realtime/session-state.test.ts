@@ -127,6 +127,7 @@ const rows: Row[] = [
       ["another agent's token", { ...device, agentId: "other" }],
       ["a token without the scope of sockets", { ...device, scopes: new Set(["task:read"]) }],
       ["no token", { kind: "anonymous" }],
+      ["a console session", { ...operator, session: {} as never }],
     ] as [string, Caller][]
   ).flatMap(([title, caller]): Row[] => [
     [

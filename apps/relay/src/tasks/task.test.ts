@@ -1,6 +1,14 @@
 import type { TaskStatus } from "@agent/wire";
 import { describe, expect, test } from "vitest";
-import { hasBegun, isParticipant, isShutOut } from "./task.ts";
+import {
+  endpointClaimRef,
+  hasBegun,
+  isClaimedByEndpoint,
+  isExpired,
+  isOpen,
+  isParticipant,
+  isShutOut,
+} from "./task.ts";
 
 const [payer, target, chosen] = ["payer", "target", "chosen"];
 const caller = (agentId: string) => ({ kind: "agent", agentId }) as never;
@@ -51,4 +59,30 @@ describe("what a task shows about the work of an agent", () => {
     ]);
     expect([of(target, chosen), of(chosen, chosen)]).toEqual([true, false]);
   });
+});
+
+test.each<[TaskStatus, isUnfinished: boolean]>([
+  ["pending", true],
+  ["claimed", true],
+  ["completed", false],
+  ["failed", false],
+  ["denied", false],
+  ["cancelled", false],
+])(
+  "a task that is %s is open before its expiry, and expired from then on: %s",
+  (status, expected) => {
+    const row = { status, expires_at: 1_000 };
+    expect([isOpen(row, 999), isExpired(row, 999)]).toEqual([expected, false]);
+    expect([isOpen(row, 1_000), isExpired(row, 1_000)]).toEqual([false, expected]);
+  },
+);
+
+test("a task is claimed by an endpoint only while that is called, and not by a device", () => {
+  const claims = [endpointClaimRef("call"), "device", "an endpoint ", null];
+  expect(claims.map((claimed_by) => isClaimedByEndpoint({ claimed_by }))).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
 });

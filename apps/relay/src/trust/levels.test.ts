@@ -1,7 +1,17 @@
 import { asMicro, ZERO } from "@agent/budget";
 import { createTrustRecord, type TrustLevel } from "@agent/routing-semiring";
 import { describe, expect, test } from "vitest";
-import { BLOCKED, levelName, toTrustRecord, toTrustRow, scoreOfLevel, UNKNOWN } from "./levels.ts";
+import {
+  BLOCKED,
+  getLevelForReader,
+  levelName,
+  scoreOfLevel,
+  toTrustRecord,
+  toTrustRow,
+  TRUSTED,
+  UNKNOWN,
+  VERIFIED,
+} from "./levels.ts";
 
 const levels: readonly TrustLevel[] = [
   "blocked",
@@ -37,4 +47,12 @@ test("a record is read as it was stored, without the relay's internal counters",
   const row = toTrustRow(record, { paid_tasks: 2, fees_kept: asMicro(7) });
   expect(row).toMatchObject({ paid_tasks: 2, fees_kept: 7 });
   expect(toTrustRecord(row)).toEqual(record);
+});
+
+test.each([
+  ["its own record, even if that blocks", BLOCKED, TRUSTED, BLOCKED],
+  ["the agent's payers if it has no record", null, VERIFIED, VERIFIED],
+  ["neither if there are none", null, null, UNKNOWN],
+])("a reader is shown the level by %s", (_, own_level, payers_level, level) => {
+  expect(getLevelForReader({ own_level, payers_level })).toBe(level);
 });

@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { type AddressClass, classifyAddress, isPublicHost } from "./endpoint-address.ts";
+import {
+  type AddressClass,
+  classifyAddress,
+  isLocalhost,
+  isPublicHost,
+} from "./endpoint-address.ts";
 
 const addresses: Record<AddressClass, readonly string[]> = {
   never: [
@@ -9,6 +14,7 @@ const addresses: Record<AddressClass, readonly string[]> = {
     "::ffff:a9fe:a9fe",
     "::169.254.169.254",
     "64:ff9b::a9fe:a9fe",
+    "64:ff9b::a83f:8110",
     "2002:a9fe:a9fe::",
     "::ffff:0:a9fe:a9fe",
     "2001::1",
@@ -32,6 +38,8 @@ const addresses: Record<AddressClass, readonly string[]> = {
     "::ffff:127.0.0.1",
     "::127.0.0.1",
     "64:ff9b::7f00:1",
+    "64:ff9b::",
+    "64:ff9b::1",
     "64:ff9b:1::1",
     "0.0.0.0",
     "::",
@@ -76,10 +84,21 @@ test.each([
   ["relay", false],
   ["relay.local", false],
   ["relay.svc.internal", false],
+  ["relay.internal.example", true],
   ["127.0.0.1", false],
   ["192.168.0.10", false],
   ["[::1]", false],
   ["169.254.1.1", false],
 ])("the host %s of a base URL is public: %s", (host, expected) => {
   expect(isPublicHost(host)).toBe(expected);
+});
+
+test.each([
+  ["localhost", true],
+  ["LocalHost.", true],
+  ["a.localhost", true],
+  ["notlocalhost", false],
+  ["localhost.example", false],
+])("the name %s means this machine: %s", (host, expected) => {
+  expect(isLocalhost(host)).toBe(expected);
 });

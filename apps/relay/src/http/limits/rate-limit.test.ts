@@ -137,6 +137,15 @@ describe("a call that counts for several keys", () => {
     clock.time = minute;
     expect(limiter.takeAll(minute, [neighbour, line]).allowed).toBe(true);
   });
+
+  test("of two keys without calls left, the later reset decides when the caller may call again", () => {
+    const { clock, limiter } = limiterAt(0);
+    limiter.take(1, minute, "first");
+    clock.time = 20_000;
+    limiter.take(1, minute, "second");
+    const keys = ["first", "second"].map((key) => ({ key, tierLimit: 1 }));
+    expect(limiter.takeAll(minute, keys)).toMatchObject({ allowed: false, retryAfterSeconds: 60 });
+  });
 });
 
 describe("the scale", () => {
@@ -209,6 +218,17 @@ describe("a clock that is set back", () => {
     expect(limiter.take(1, minute, "a").allowed).toBe(false);
     clock.time = 160_000;
     expect(limiter.take(1, minute, "a").allowed).toBe(true);
+  });
+
+  test("a call while the clock is set back counts as long as one at the time before", () => {
+    const { clock, limiter } = limiterAt(100_000);
+    limiter.take(2, minute, "a");
+    clock.time = 70_000;
+    limiter.take(2, minute, "a");
+    clock.time = 159_999;
+    expect(limiter.take(2, minute, "a").allowed).toBe(false);
+    clock.time = 160_000;
+    expect(limiter.take(2, minute, "a").allowed).toBe(true);
   });
 
   test("a clock set back by more than the window restarts the counting instead of refusing calls for that long", () => {

@@ -49,6 +49,7 @@ const other = { openedAt: 999_999, isHolder: false, isOnly: false };
 
 test.each([
   ["a socket that was open before it belongs to another process", 1_000_000, {}, true],
+  ["a socket that was opened at its time does too", 1_000_000, { openedAt: 1_000_000 }, true],
   ["a socket that was opened later may be the holder's", 1_000_000, { openedAt: 1_000_001 }, false],
   ["the holder's own socket does not", 1_000_000, { isHolder: true }, false],
   ["the agent's only socket does not", 1_000_000, { isOnly: true }, false],
