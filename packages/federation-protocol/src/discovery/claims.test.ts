@@ -72,6 +72,15 @@ describe("D1: the claims of one id", () => {
       false,
     ],
     [
+      "an admitted peer's wins over an unknown relay's under the key of the id",
+      [
+        claim(beta.id, other, { id: ownId, admitted: true, trust: 0.1 }),
+        claim(gamma.id, one, { id: ownId, trust: 0.9 }),
+      ],
+      other,
+      false,
+    ],
+    [
       "one without a key causes no conflict",
       [claim(beta.id, null, { trust: 0.9 }), claim(gamma.id, one)],
       one,
@@ -93,6 +102,17 @@ describe("D1: the claims of one id", () => {
 
   it("an id without claims resolves to no agent", () => {
     expect(resolveClaims([])).toBeUndefined();
+  });
+
+  it("an agent's rivals are the claims under other keys, one for each key", () => {
+    const resolved = resolveClaims([
+      claim(beta.id, one, { admitted: true }),
+      claim(gamma.id, one),
+      claim(gamma.id, null),
+      claim(gamma.id, other),
+      claim(worker.id, other),
+    ]);
+    expect(resolved?.rivals.map(({ public_key }) => public_key)).toEqual([other]);
   });
 
   it("at most eight other keys of an id are listed", () => {

@@ -107,6 +107,11 @@ describe("the initiator ends the handshake if", () => {
   it.each([
     ["another relay answers", buildDescription(gamma), gamma],
     [
+      "the endpoint's id differs from the answer's",
+      { ...buildDescription(beta), relayId: gamma.id },
+      beta,
+    ],
+    [
       "the endpoint's key differs from the answer's",
       { ...buildDescription(beta), publicKey: gamma.publicKey },
       gamma,

@@ -24,6 +24,17 @@ describe("the goal of a ledger is compared with its timeline", () => {
     expect(goalFaults({ timeline: nameless })).toEqual([]);
   });
 
+  test("the end of a goal counts whatever the timeline records after it", () => {
+    const timeline = spaceBySecond(
+      { type: "goal_completed", payload: { status: "failed" } },
+      { type: "plan_completed", payload: {} },
+    );
+    expect(goalFaults({ timeline, status: "failed" })).toEqual([]);
+    expect(goalFaults({ timeline, status: "completed" })).toEqual([
+      "ledger.status_mismatch status",
+    ]);
+  });
+
   test("a goal's plan must be one of those that were created for it", () => {
     const plan = (plan_id: string): EventParts => ({
       type: "plan_created",

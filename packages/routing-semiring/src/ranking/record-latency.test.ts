@@ -30,6 +30,32 @@ test("D2: a slow record with more successes than failures still scores lower tha
   expect(slow).toBeLessThan(60_000);
 });
 
+test("D2: a slow record keeps half of its lead over a newcomer with the same listing", () => {
+  const candidate: Candidate = {
+    agent_id: "a",
+    capabilities: ["sum"],
+    unit_cost: 1,
+    blocked: false,
+    listing_latency_ms: record.promisedMs,
+    online: true,
+    availability_guarantee: 0.9,
+    trust_score: 0.1,
+    successes: 0,
+    counted: 0,
+    avg_latency_ms: null,
+  };
+  const { successes, counted, trustScore: trust_score } = record;
+  const known = { ...candidate, successes, counted, trust_score };
+  const slow = {
+    ...known,
+    avg_latency_ms: computeRecordLatency({ ...record, measuredMs: 60_000 }),
+  };
+  const [newcomer, punctual, late] = [candidate, known, slow].map(
+    (one) => rank([one], { requiredCapabilities: ["sum"] }).ranked[0]!.composite_score,
+  );
+  expect(late! - newcomer!).toBeCloseTo((punctual! - newcomer!) / 2, 10);
+});
+
 const milliseconds = fc.double({ min: 0, max: 1e7, noNaN: true });
 
 test("D2: a new id scores below any record with the same listing and more successes than failures", () => {

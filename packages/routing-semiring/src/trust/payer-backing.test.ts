@@ -96,6 +96,16 @@ describe("selectDisplayedLevel", () => {
       "trusted",
     ],
     [
+      "trusted for an owner with a known payer among its two and one that left 0.50",
+      null,
+      [
+        payer("trusted", 1, { owner: "a", isKnown: true }),
+        payer("trusted", 1, { owner: "a" }),
+        payer("trusted", 500_000),
+      ],
+      "trusted",
+    ],
+    [
       "unknown for known payers that left no fee",
       null,
       [payer("trusted", 0, { isKnown: true }), payer("trusted", 0, { isKnown: true })],
@@ -108,6 +118,11 @@ describe("selectDisplayedLevel", () => {
   test.each<[string, readonly PayerRecord[], TrustLevel]>([
     ["the best of two payers", [...payers(2, "verified", 0), payer("unknown", 0)], "verified"],
     ["the lower of two", [payer("trusted", 0), payer("verified", 0)], "verified"],
+    [
+      "first contact for two that had one task each",
+      payers(2, "first_contact", 0),
+      "first_contact",
+    ],
     ["never that of one payer", [payer("trusted", 0)], "unknown"],
     [
       "never that of free tasks",
