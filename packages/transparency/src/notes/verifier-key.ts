@@ -52,11 +52,10 @@ export function parseVerifierKey(
   text: string,
   wantedType?: VerifierKey["type"],
 ): ParseVerifierKeyResult {
-  const [name = "", keyId, encoded, ...more] = splitKey(text);
+  const [name = "", keyId, encoded] = splitKey(text);
   const bytes = unlessMalformed(() => fromBase64(encoded ?? ""));
   const type = Object.values(KEY_TYPES).find((each) => each === bytes?.[0]);
-  const isComplete =
-    more.length === 0 && KEY_NAME.test(name) && name.isWellFormed() && bytes?.length === 33;
+  const isComplete = KEY_NAME.test(name) && name.isWellFormed() && bytes?.length === 33;
   const isWanted = type !== undefined && type === (wantedType ?? type);
   if (!isComplete || !isWanted) return { ok: false, code: "log.malformed" };
   const key = buildVerifierKey(name, type, bytes.slice(1));
