@@ -1,5 +1,7 @@
+import { concatBytes, sign } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import { getEmptyRoot } from "../tree/hash.ts";
+import { formatCheckpointText } from "./checkpoint.ts";
 import { cosignHead } from "./cosignature.ts";
 import { deriveLogKeys } from "./derive-log-keys.ts";
 import { formatSignatureLine } from "./note.ts";
@@ -19,6 +21,15 @@ const signed = signCheckpoint(head, log.secretKey);
 const cosigned = signed + cosignHead(head, first.witness, 100);
 const witnesses = [first.witnessKey, second.witnessKey];
 const other = { ...head, root: new Uint8Array(32).fill(8) };
+
+/** A cosignature that states no time. */
+const timeless = formatSignatureLine(
+  first.witnessKey,
+  concatBytes(
+    new Uint8Array(8),
+    sign(`cosignature/v1\ntime 0\n${formatCheckpointText(head)}`, first.witness.secretKey),
+  ),
+);
 
 /** The text of one checkpoint above the signatures of another. */
 const graft = (text: string, signatures: string) =>
@@ -64,6 +75,12 @@ describe("openCheckpoint", () => {
       cosigned + formatSignatureLine(first.witnessKey, new Uint8Array(72)),
       "log.cosignature_invalid",
     ],
+    ["a cosignature without a time", signed + timeless, "log.cosignature_invalid"],
+    [
+      "a cosignature that is too short for its time",
+      signed + formatSignatureLine(first.witnessKey, new Uint8Array(7)),
+      "log.cosignature_invalid",
+    ],
     ["one witness where two are needed", cosigned, "log.quorum_missing"],
     [
       "one witness twice where two are needed",
@@ -80,6 +97,14 @@ describe("openCheckpoint", () => {
     const stranger = signCheckpoint({ ...empty, origin: "stranger" }, second.secretKey);
     const note = signCheckpoint(empty, log.secretKey) + stranger.split("\n\n")[1];
     expect(openCheckpoint(note, { logKey: log.logKey })).toMatchObject({ ok: true, head: empty });
+  });
+
+  test("openCheckpoint returns the newest of a witness's cosignatures, in any order of the lines", () => {
+    const [older, newer] = [99, 101].map((time) => cosignHead(head, first.witness, time));
+    for (const note of [cosigned + older + newer, signed + newer + older]) {
+      const opened = openCheckpoint(note, { logKey: log.logKey, witnesses });
+      expect(opened).toMatchObject({ cosignatures: [{ time: 101 }] });
+    }
   });
 
   test("openCheckpoint counts one key under two names as one witness", () => {
