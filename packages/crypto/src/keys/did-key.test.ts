@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { didKeyToPublicKey, publicKeyToDidKey } from "./did-key.ts";
 import * as native from "../ed25519/ed25519.node.ts";
 import * as portable from "../ed25519/ed25519-portable.ts";
-import { bytesToHex, EncodingError, hexToBytes } from "../formats.ts";
+import { bytesToHex, EncodingError, hexToBytes, toBase58Btc } from "../formats.ts";
 
 const url = new URL("../../../../vectors/vc/did-key.json", import.meta.url);
 const published = JSON.parse(readFileSync(url, "utf8")) as {
@@ -34,4 +34,16 @@ test("a key of any length but 32 bytes has no did:key", () => {
 
 test("a did:key of another length is refused before it is decoded", () => {
   expect(() => didKeyToPublicKey(`did:key:z${"z".repeat(100_000)}`)).toThrow(EncodingError);
+});
+
+test.each([
+  ["Ed25519", 0xed, 0x01, true],
+  ["X25519", 0xec, 0x01, false],
+  ["a type whose number begins like that of Ed25519", 0xed, 0x02, false],
+])("a did:key of %s, with the bytes %i %i, is accepted: %s", (_, first, second, isEd25519) => {
+  const bytes = new Uint8Array(34).fill(7);
+  bytes.set([first, second]);
+  const did = `did:key:z${toBase58Btc(bytes)}`;
+  if (isEd25519) expect(didKeyToPublicKey(did)).toEqual(bytes.slice(2));
+  else expect(() => didKeyToPublicKey(did)).toThrow(EncodingError);
 });

@@ -42,6 +42,7 @@ function signedAgain(changes: object) {
 describe("D8: the chain of a relay's keys", () => {
   test("D8: the chain of a relay's keys leads from any of its keys to the one in force", () => {
     expect(verifyRelaySuccession(chain, { relayId })).toEqual({ ok: true, publicKeys: keys });
+    expect(findStepsAfter(chain, { relayId, publicKey: keys[0]! })).toEqual(chain);
     expect(findStepsAfter(chain, { relayId, publicKey: keys[1]! })).toEqual(chain.slice(1));
     expect(findStepsAfter(chain, { relayId, publicKey: keys[3]! })).toEqual([]);
   });
