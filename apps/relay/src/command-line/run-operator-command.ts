@@ -1,5 +1,5 @@
 import { createRelayClient, type CallRefusal } from "@agent/client";
-import { formatBlocks, makeSafe, type Display } from "./format-blocks.ts";
+import { formatBlocks, formatSafeJson, makeSafe, type Display } from "./format-blocks.ts";
 import {
   operatorOptions,
   SHARED_OPTIONS,
@@ -54,7 +54,7 @@ export async function runOperatorCommand(
   const client = createRelayClient({ baseUrl, identity: { masterToken: token.token } });
   const print = (output: CommandOutput) => {
     if (output.raw !== undefined) return writeOut(output.raw);
-    if (options.json === true) return writeOut(`${JSON.stringify(output.body)}\n`);
+    if (options.json === true) return writeOut(`${formatSafeJson(output.body)}\n`);
     writeOut(`${formatBlocks(output.blocks, display)}\n`);
   };
   const result = await command.run({
