@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { isUuid, HEX_OF_32_BYTES } from "@agent/crypto";
 import { parseCidr } from "@agent/ip-networks";
 import { limits, operations } from "@agent/wire";
@@ -18,10 +19,14 @@ function wholeNumber(min: number, max: number) {
   return v.pipe(v.number(rule), v.integer(rule), v.minValue(min, rule), v.maxValue(max, rule));
 }
 
-// RFC 6750 allows no blanks in a bearer token, and "agent:" marks the signed ones.
+/** RFC 6750 allows no blanks in a bearer token, and a header carries no other alphabet. */
+export const BEARER_TOKEN = /^[\x21-\x7e]+$/;
+export const BEARER_RULE = "must be printable ASCII without blanks";
+
+// "agent:" marks the signed tokens.
 const bearerToken = v.pipe(
   v.string("must be text"),
-  v.regex(/^[\x21-\x7e]+$/, "must be printable ASCII without blanks"),
+  v.regex(BEARER_TOKEN, BEARER_RULE),
   v.check((token) => !token.startsWith("agent:"), 'must not begin with "agent:"'),
 );
 
@@ -61,6 +66,14 @@ const riskBand = wholeNumber(0, 4);
 const hostName = v.pipe(
   text,
   v.regex(/^(?:[\w.-]+|\[[\da-f:.]+\])$/i, "must be a host name without scheme and port"),
+);
+
+const listenAddress = v.pipe(
+  text,
+  v.check(
+    (host) => isIP(host) !== 0 || /^[\w.-]+$/.test(host),
+    "must be an IP address or a host name without scheme and port",
+  ),
 );
 
 const RANGES_RULE = "must be IP addresses or CIDR ranges, separated by commas";
@@ -179,7 +192,7 @@ export const Settings = strictSettings({
   ),
   publicUrl: v.optional(httpUrl),
   transport: v.optional(v.picklist(["http", "stdio"], 'must be "http" or "stdio"'), "http"),
-  host: v.optional(text, "127.0.0.1"),
+  host: v.optional(listenAddress, "127.0.0.1"),
   port: v.optional(wholeNumber(0, 65_535), 3100),
   allowedHosts: v.optional(v.array(hostName, "must be a list of host names"), []),
   trustedProxies: v.optional(addressRanges, []),

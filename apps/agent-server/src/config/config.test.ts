@@ -73,6 +73,51 @@ describe("the source of a setting", () => {
     },
   );
 
+  test.each([
+    "AGENT_API_TOKEN",
+    "AGENT_SYNC_TOKEN",
+    "AGENT_LLM_API_KEY",
+    "AGENT_EMBEDDINGS_API_KEY",
+  ])(
+    "a token in %s that no header can carry is refused by its name, and an ASCII one is accepted",
+    (variable) => {
+      const endpoints = {
+        AGENT_SYNC_URL: "http://relay",
+        AGENT_LLM_BASE_URL: "http://model",
+        AGENT_LLM_MODEL: "m",
+        AGENT_EMBEDDINGS_BASE_URL: "http://model",
+        AGENT_EMBEDDINGS_MODEL: "m",
+      };
+      for (const token of ["a\u2014b", "a\u00e9", "a b", "a\nb"]) {
+        const faults = faultsOf({ env: { ...endpoints, [variable]: token } });
+        expect(faults).toEqual([
+          expect.stringMatching(/: must be printable ASCII without blanks$/),
+        ]);
+        expect(faults[0]).toContain(variable);
+        expect(faults[0]).not.toContain(token);
+      }
+      expect(faultsOf({ env: { ...endpoints, [variable]: "sk-1_2.3" } })).toEqual([]);
+    },
+  );
+
+  test.each(["http://x", "a b", "localhost:80", "[::1]", "10.0.0.0/8"])(
+    "%s is no address to listen on, and is refused by the name of its variable",
+    (AGENT_HOST) => {
+      expect(faultsOf({ env: { AGENT_AUTH_TOKEN: "secret", AGENT_HOST } })).toEqual([
+        "AGENT_HOST: must be an IP address or a host name without scheme and port",
+      ]);
+    },
+  );
+
+  test.each(["0.0.0.0", "::", "::1", "localhost", "agent-1.example.org", "my_host"])(
+    "%s is an address to listen on",
+    (AGENT_HOST) => {
+      expect(configOf({ env: { AGENT_AUTH_TOKEN: "secret", AGENT_HOST } }).server.host).toBe(
+        AGENT_HOST,
+      );
+    },
+  );
+
   test("a self-test that the operator pays for needs both the flag of the test and the operator's token", () => {
     const env = { AGENT_SYNC_URL: "http://relay" };
     const paid = ["--self-test", "--paid-by-operator"];

@@ -1,4 +1,5 @@
 import type { Config } from "./config.ts";
+import { BEARER_RULE, BEARER_TOKEN } from "./config-settings.ts";
 import { isLoopback } from "../http/allowed-hostnames.ts";
 import { checkPrivateKey } from "../identity/identity.ts";
 
@@ -18,6 +19,7 @@ export function* findContradictions(config: Config): Iterable<Contradiction> {
   }
   const keyFault = checkPrivateKey(identity.privateKeyHex);
   if (keyFault !== undefined) yield { settings: [], message: keyFault };
+  for (const message of listUnsendableTokens(config)) yield { settings: [], message };
   if (quorum !== undefined && relay === undefined) {
     const message = "config policy.quorum: requires a relay (AGENT_SYNC_URL)";
     yield { settings: ["policy", "relay"], message };
@@ -44,6 +46,18 @@ export function* findContradictions(config: Config): Iterable<Contradiction> {
     yield { settings: ["transport"], message: "--self-test: requires the http transport" };
   }
   if (command === undefined && server.transport === "http") yield* findUnprotectedAccess(config);
+}
+
+/** A token that no header can carry would make its server look unreachable. */
+function listUnsendableTokens({ relay, llm, memory }: Config): string[] {
+  const tokens = {
+    "AGENT_SYNC_TOKEN (or AGENT_API_TOKEN)": relay?.registrationToken,
+    AGENT_LLM_API_KEY: llm?.apiKey,
+    AGENT_EMBEDDINGS_API_KEY: memory.embeddings?.apiKey,
+  };
+  return Object.entries(tokens)
+    .filter(([, token]) => token !== undefined && !BEARER_TOKEN.test(token))
+    .map(([variable]) => `${variable}: ${BEARER_RULE}`);
 }
 
 /** Rejects unauthenticated HTTP access, except on a loopback address with explicit permission. */
