@@ -135,6 +135,16 @@ describe("the command", () => {
     });
   });
 
+  test("--check-config names an address that this machine does not have, and fails", async () => {
+    // The range is for documentation (RFC 5737).
+    const env = { ...minimalEnv, AGENT_HOST: "203.0.113.5" };
+    const { code, stdout, stderr } = await output(["--check-config"], env);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(parseLogLines(stderr)).toMatchObject([
+      { msg: "config.unusable", variable: "AGENT_HOST" },
+    ]);
+  });
+
   test.runIf(onlyOn("sqlite"))(
     "--check-config also reports a folder that cannot be used",
     async () => {
@@ -189,7 +199,7 @@ describe("HO14 a start is refused", () => {
     await new Promise((listening) => taken.once("listening", listening));
     const { port } = taken.address() as { port: number };
     const lines = await refusedStart({ ...minimalEnv, PORT: String(port) });
-    expect(lines).toMatchObject([{ level: "error", msg: "relay.listen_failed" }]);
+    expect(lines).toMatchObject([{ level: "error", msg: "relay.listen_failed", variable: "PORT" }]);
     taken.close();
   });
 

@@ -176,12 +176,10 @@ async function checkConfiguration(config: Config): Promise<void> {
   const { checkStart } = await import("./start/check-start.ts");
   const faults = await checkStart(config);
   const log = createProcessLog("warn", []);
-  for (const { variable, message } of faults) {
-    // Before an upgrade the check is made beside the relay that has the port.
-    const level = variable === "PORT" ? "warn" : "error";
-    log[level]("config.unusable", { variable, detail: message });
+  for (const { variable, message, isInUse } of faults) {
+    log[isInUse ? "warn" : "error"]("config.unusable", { variable, detail: message });
   }
-  if (faults.some(({ variable }) => variable !== "PORT")) return exit(1);
+  if (faults.some(({ isInUse }) => !isInUse)) return exit(1);
   process.stdout.write("configuration is valid\n");
 }
 

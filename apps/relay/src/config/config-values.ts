@@ -55,6 +55,11 @@ export const operatorTokens = v.pipe(
 );
 
 export const plainText = textMatching("text without control characters", /^\P{Cc}+$/u);
+/** The files beside it are named after it, so it must not end like a folder. */
+export const filePath = textMatching(
+  "the path of a file, without control characters",
+  /^(?!.*\/$)\P{Cc}+$/u,
+);
 export const evmNetwork = textMatching("eip155: and a chain id", /^eip155:\d{1,20}$/);
 export const walletAddress = textMatching("0x and 40 hexadecimal digits", WALLET_ADDRESS);
 

@@ -8,6 +8,7 @@ import { openRelay, type OpenRelay } from "../open-relay.ts";
 import type { Runtime } from "../runtime.ts";
 import { serve, type RunningServer } from "../serve.ts";
 import { version } from "../version.ts";
+import { describeListenFault } from "./check-start.ts";
 import { createConsoleCode } from "./create-console-code.ts";
 import { describeStart, getLocalAddress } from "./describe-start.ts";
 import { startSampleAgents } from "./sample-agents.ts";
@@ -75,7 +76,9 @@ async function startRelay(
   try {
     serving = await starting;
   } catch (error) {
-    log.error("relay.listen_failed", { error: error instanceof Error ? error.message : "unknown" });
+    const cause = error instanceof Error ? error : new Error("unknown");
+    const { variable, message: detail } = describeListenFault(cause, config.server.port);
+    log.error("relay.listen_failed", { variable, detail, error: cause.message });
     await relay.close();
     return exit(1);
   }

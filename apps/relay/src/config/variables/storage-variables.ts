@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { DAY_MS } from "../../clock/durations.ts";
 import {
+  filePath,
   integerBetween,
   plainText,
   postgresUrl,
@@ -12,7 +13,7 @@ import {
 export const storageVariables = {
   AGENT_DB_PATH: {
     purpose: "SQLite database file",
-    schema: v.optional(plainText),
+    schema: v.optional(filePath),
     unset: "in memory",
   },
   AGENT_DATABASE_URL: {
