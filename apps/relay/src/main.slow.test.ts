@@ -135,6 +135,23 @@ describe("the command", () => {
     });
   });
 
+  test.each([
+    [["--stolen"], "--stolen needs a command"],
+    [["--status"], "--status needs a command"],
+    [["dev", "--stolen"], "--stolen needs a command"],
+    [["freeze", "--check-config", "an audit"], "freeze takes no --check-config"],
+    [["deposit", "a", "1", "--reference", "r", "--status"], "deposit takes no --status"],
+  ])(
+    "the command refuses the flag of another command in %j, and does nothing",
+    async (args, message) => {
+      expect(await output(args, minimalEnv)).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: `agent-relay: ${message}\ntry agent-relay --help\n`,
+      });
+    },
+  );
+
   test("--check-config names an address that this machine does not have, and fails", async () => {
     // The range is for documentation (RFC 5737).
     const env = { ...minimalEnv, AGENT_HOST: "203.0.113.5" };

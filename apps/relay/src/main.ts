@@ -214,11 +214,14 @@ function main(): Promise<void> | void {
   if (flags.version === true) return void process.stdout.write(`${version}\n`);
   if (name !== undefined && name !== "dev") {
     const command = Object.hasOwn(operatorCommands, name) ? operatorCommands[name] : undefined;
-    return command === undefined
-      ? runDatabaseCommand(name, args, flags, options)
-      : runCommand(command, args, options);
+    if (command === undefined) return runDatabaseCommand(name, args, flags, options);
+    const [foreign] = Object.keys(flags);
+    return foreign === undefined
+      ? runCommand(command, args, options)
+      : failUsage(`${name} takes no --${foreign}`);
   }
-  const [surplus] = Object.keys(options);
+  const { "check-config": _, ...commandFlags } = flags;
+  const [surplus] = Object.keys({ ...commandFlags, ...options });
   if (surplus !== undefined) return failUsage(`--${surplus} needs a command`);
   return start(name === "dev", flags);
 }
