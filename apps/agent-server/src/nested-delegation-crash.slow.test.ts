@@ -2,22 +2,25 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Identity } from "./identity/identity.ts";
 import type { RunningAgent } from "./start-agent.ts";
 import { startAgentProcess, type AgentProcess } from "./testing/agents/agent-process.ts";
 import { createPaidAgent } from "./testing/agents/create-paid-agent.ts";
 import { startJoinedAgent } from "./testing/agents/start-agent.ts";
+import { createTestIdentity } from "./testing/agents/test-identity.ts";
 import { startTestRelay, type TestRelay } from "./testing/agents/test-relay.ts";
 import { createTextTool } from "./testing/tools/test-tools.ts";
 
 /** Delegates twice, an equal request each time, and then waits until it is released. */
 const tools = `
-import { appendFileSync, existsSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+const target = JSON.parse(readFileSync("target.json", "utf8"));
 export const tools = [{
   definition: { name: "manage", description: "", inputSchema: {
     type: "object", properties: { text: { type: "string" } } } },
   async handler({ text }, { delegate }) {
     const parts = [];
-    for (let i = 0; i < 2; i++) parts.push(await delegate({ capability: "shout", prompt: text }));
+    for (let i = 0; i < 2; i++) parts.push(await delegate({ ...target, prompt: text }));
     appendFileSync("delegated", "x");
     while (!existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 10));
     return { ok: true, data: parts.map((part) => part.data ?? part.error).join() };
@@ -41,18 +44,7 @@ beforeEach(async () => {
   relay = await startTestRelay(0, { AGENT_PRIVATE_ENDPOINTS: "block" });
   agents = [];
   shouted = [];
-  worker = await startJoinedAgent({
-    relayUrl: relay.url,
-    tools: [
-      createTextTool("shout", (text) => {
-        shouted.push(text);
-        return { ok: true, data: text.toUpperCase() };
-      }),
-    ],
-    file: {
-      listing: { capabilities: ["shout"], pricing: [{ capability: "shout", unit_cost: 1 }] },
-    },
-  });
+  worker = await startWorker(createTestIdentity(), 1);
 });
 afterEach(async () => {
   await Promise.all(agents.map((agent) => agent.kill("SIGKILL")));
@@ -60,6 +52,20 @@ afterEach(async () => {
   await relay.stop();
   rmSync(folder, { recursive: true });
 });
+
+function startWorker(identity: Identity, unit_cost: number): Promise<RunningAgent> {
+  return startJoinedAgent({
+    relayUrl: relay.url,
+    identity,
+    tools: [
+      createTextTool("shout", (text) => {
+        shouted.push(text);
+        return { ok: true, data: text.toUpperCase() };
+      }),
+    ],
+    file: { listing: { capabilities: ["shout"], pricing: [{ capability: "shout", unit_cost }] } },
+  });
+}
 
 async function startManager(): Promise<AgentProcess> {
   const agent = startAgentProcess({
@@ -72,10 +78,14 @@ async function startManager(): Promise<AgentProcess> {
   return agent;
 }
 
+const writeTarget = (target: Record<string, string>) =>
+  writeFileSync(join(folder, "target.json"), JSON.stringify(target));
+
 const countAttempts = () =>
   existsSync(join(folder, "delegated")) ? readFileSync(join(folder, "delegated")).length : 0;
 
-test("MN37: an agent killed after it delegated parts of a task pays for each part once, and nests both receipts", async () => {
+/** Kills the manager after it delegated both parts of a task, and returns the receipt of its second attempt. */
+async function completeAfterKill(beforeRestart?: () => Promise<void>) {
   const first = await startManager();
   const identity = readFileSync(join(folder, "data", "identity.json"), "utf8");
   const { agent_id: agentId } = JSON.parse(identity) as { agent_id: string };
@@ -86,6 +96,7 @@ test("MN37: an agent killed after it delegated parts of a task pays for each par
   if (!submitted.ok) throw new Error(submitted.message);
   await expect.poll(countAttempts, SOON).toBe(1);
   await first.kill("SIGKILL");
+  await beforeRestart?.();
 
   const second = await startManager();
   await expect.poll(countAttempts, SOON).toBe(2);
@@ -95,10 +106,32 @@ test("MN37: an agent killed after it delegated parts of a task pays for each par
     const answer = await relay.operator.getTask({ params, query: {} });
     return answer.ok ? answer.body.receipt : null;
   };
-  await expect.poll(read, SOON).toMatchObject({ status: "completed", result: "HELLO,HELLO" });
-  expect((await read())?.["delegation_receipts"]).toHaveLength(2);
-  expect(shouted).toEqual(["hello", "hello"]);
-  const account = await relay.operator.getBalance({ params: { agentId } });
-  expect(account).toMatchObject({ body: { balance: 10 - 2 + 2.85 } });
+  await expect.poll(read, SOON).not.toBeNull();
+  const receipt = await read();
   await second.kill("SIGTERM");
+  const account = await relay.operator.getBalance({ params: { agentId } });
+  return { receipt, account };
+}
+
+/** Both parts were done and paid once. */
+function expectPartsOnce({ receipt, account }: Awaited<ReturnType<typeof completeAfterKill>>) {
+  expect(receipt).toMatchObject({ status: "completed", result: "HELLO,HELLO" });
+  expect(receipt?.["delegation_receipts"]).toHaveLength(2);
+  expect(shouted).toEqual(["hello", "hello"]);
+  expect(account).toMatchObject({ body: { balance: 10 - 2 + 2.85 } });
+}
+
+test("MN37: an agent killed after it delegated parts of a task pays for each part once, and nests both receipts", async () => {
+  writeTarget({ capability: "shout" });
+  expectPartsOnce(await completeAfterKill());
+});
+
+test("MN45: a part whose price rose between two attempts at its task is paid once, at the price of the first", async () => {
+  const { identity } = worker.agent;
+  writeTarget({ agent_id: identity.agentId });
+  const done = await completeAfterKill(async () => {
+    await worker.stop();
+    worker = await startWorker(identity, 2);
+  });
+  expectPartsOnce(done);
 });

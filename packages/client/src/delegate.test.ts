@@ -299,6 +299,12 @@ describe("A12: a delegation without a budget", () => {
     expect(result.received[0]?.url).toBe(`/api/v1/agents/${worker.agentId}/listing`);
   });
 
+  test("MN45: delegate sends no maximum for null, and reads no price that could have changed", async () => {
+    const result = await run({ ...completed, listings: listed }, { maxBudget: null });
+    expect(submissionOf(result)).toEqual([{ prompt: PROMPT }]);
+    expect(result.received[0]?.method).toBe("POST");
+  });
+
   test("A12: delegate submits nothing when the price cannot be read", async () => {
     const path = `GET /api/v1/agents/${worker.agentId}/listing`;
     const denied = { status: 403, body: { code: "auth.device_not_authorized", message: "no" } };

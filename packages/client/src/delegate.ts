@@ -26,9 +26,9 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   readonly requiredCapabilities?: readonly string[];
   /**
    * The maximum price and hold in US dollars, with at most 6 decimals. By default the agent's listed price
-   * is read first and used.
+   * is read first and used; null submits without a maximum.
    */
-  readonly maxBudget?: number | undefined;
+  readonly maxBudget?: number | null | undefined;
   /** A delegation token whose delegate is `agentId`; it is passed to the executor unchanged. */
   readonly delegationToken?: Readonly<Record<string, unknown>>;
   readonly excludeAgents?: readonly string[];
@@ -43,8 +43,8 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   readonly signal?: AbortSignal;
   /**
    * Allows a submission whose answer was lost to be sent again without creating a second task. To repeat a
-   * whole delegation under the same key, also pass `maxBudget`: the relay accepts only an identical
-   * request, and the listed price may have changed.
+   * whole delegation under the same key, also pass `maxBudget`, for example from `fetchListedPrice`: the relay
+   * accepts only an identical request, and the listed price may have changed.
    */
   readonly idempotencyKey?: string;
   /** The executor's public keys, 64 hex digits each; by default they are read from the relay. */
@@ -187,7 +187,7 @@ async function resolveBudget(
   { agentId, maxBudget, acceptance, requiredCapabilities: required = [] }: DelegateOptions,
   retryOptions: RetryOptions,
 ): ReturnType<typeof fetchListedPrice> {
-  if (maxBudget !== undefined) return { ok: true, price: maxBudget };
+  if (maxBudget !== undefined) return { ok: true, price: maxBudget ?? undefined };
   const listed = await fetchListedPrice(client, { agentId, required }, retryOptions);
   if (!listed.ok || listed.price === undefined || acceptance === undefined) return listed;
   const info = await retryRepeatable((perCall) => client.relayInfo({}, perCall), retryOptions);

@@ -18,6 +18,7 @@ export { createEnvironment } from "./environment.ts";
 export type { Environment } from "./environment.ts";
 export { openEventStream } from "./calls/event-stream.ts";
 export type { StreamOptions, StreamResult } from "./calls/event-stream.ts";
+export { fetchListedPrice } from "./fetch-listed-price.ts";
 export { followTask } from "./follow-task.ts";
 export type { FollowedEvent, FollowTaskOptions } from "./follow-task.ts";
 export { connectSocket } from "./realtime/realtime.ts";

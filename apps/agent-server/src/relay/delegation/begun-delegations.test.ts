@@ -39,6 +39,13 @@ test("MN37: without its file a delegation keeps its key, so that the relay accep
   expect((await newFile("other.json").open()).find(slot).key).toBe(key);
 });
 
+test("MN45: a plan without a maximum is the same after a restart, so that no price is read again", async () => {
+  const { open } = newFile("no-maximum.json");
+  const withoutMaximum = { agentId: "worker", maxBudget: null };
+  await (await open()).keep(slot, withoutMaximum);
+  expect((await open()).find(slot).plan).toEqual(withoutMaximum);
+});
+
 test("a delegation that will not be paid is ordered anew under another key, also after a restart", async () => {
   const { open } = newFile("void.json");
   const begun = await open();

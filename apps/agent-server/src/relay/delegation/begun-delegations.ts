@@ -10,7 +10,8 @@ import type { DelegationSlot } from "./delegation-slot.ts";
 /** The parts of a submission that are looked up or made, and must be identical when it is repeated. */
 export interface DelegationPlan {
   readonly agentId: string;
-  readonly maxBudget?: number | undefined;
+  /** Null: no price was shown, and there is no maximum. */
+  readonly maxBudget?: number | null | undefined;
   readonly token?: DelegationToken | undefined;
 }
 
@@ -38,7 +39,7 @@ const MAX_ENTRIES = 1_000;
 
 const PlanSchema = v.object({
   agentId: v.string(),
-  maxBudget: v.optional(v.number()),
+  maxBudget: v.nullish(v.number()),
   // A schema could reorder its members, and the repeated submission must have the same bytes.
   token: v.optional(v.custom<DelegationToken>(isJsonObject)),
 });

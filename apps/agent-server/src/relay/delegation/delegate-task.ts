@@ -1,6 +1,8 @@
 import {
+  createEnvironment,
   createRecommender,
   delegate,
+  fetchListedPrice,
   type DelegateResult,
   type ProvenResult,
   type Recommender,
@@ -41,8 +43,7 @@ export function createDelegateTask(parts: DelegationParts): DelegateTask {
     if (client === undefined) return buildFailure("This agent is not connected to its relay");
     const slot = buildDelegationSlot(on);
     const found = slot && begun.find(slot);
-    const plan =
-      found?.plan ?? (await planDelegation(client, request, { ...parts, task: on.task }));
+    const plan = found?.plan ?? (await planDelegation(client, request, { ...parts, ...on }));
     if ("ok" in plan) return plan;
     if (slot !== undefined && found?.plan === undefined) await begun.keep(slot, plan);
     const idempotencyKey = found?.key ?? bytesToHex(runtime.randomBytes(16));
@@ -86,24 +87,39 @@ export function createDelegateTask(parts: DelegationParts): DelegateTask {
   }
 }
 
-/** Decides the parts of the submission that another attempt could decide differently. */
+/** Decides the parts of the submission that another attempt could decide differently, which includes the price. */
 async function planDelegation(
   client: RelayClient,
   request: DelegateRequest,
-  { identity, runtime, timeoutMs, task }: DelegationParts & { readonly task: WorkTask },
+  {
+    identity,
+    runtime,
+    timeoutMs,
+    task,
+    signal,
+  }: DelegationParts & { readonly task: WorkTask; readonly signal: AbortSignal },
 ): Promise<DelegationPlan | ReturnType<typeof buildFailure>> {
   const target = await findTarget(client, request, identity.agentId);
   if (!target.ok) return target;
+  const { agentId } = target;
   const now = runtime.now();
+  // After this time the answer is no longer awaited.
+  const until = now + timeoutMs;
   const attenuated = attenuateToken(task.delegationToken, request, {
     identity,
     tokenId: uuidV7(now, runtime.randomBytes(10)),
-    // After this time the answer is no longer awaited.
-    until: now + timeoutMs,
+    until,
   });
   if (!attenuated.ok) return attenuated;
   const { maxBudget = target.maxPrice, token } = attenuated;
-  return { agentId: target.agentId, maxBudget, token };
+  if (maxBudget !== undefined) return { agentId, maxBudget, token };
+  const listed = await fetchListedPrice(
+    client,
+    { agentId, required: [] },
+    { deadline: until, environment: createEnvironment(runtime), signal },
+  );
+  if (!listed.ok) return buildFailure(`${listed.message} (${listed.code})`);
+  return { agentId, maxBudget: listed.price ?? null, token };
 }
 
 function submitDelegation(
