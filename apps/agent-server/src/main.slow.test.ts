@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -226,6 +226,41 @@ describe("agent-server", () => {
     await Promise.all([third.line(/listening/), beside.line(/listening/)]);
     for (const { child } of [third, beside]) child.kill("SIGTERM");
     expect([(await third.ended).code, (await beside.ended).code]).toEqual([0, 0]);
+  });
+
+  test("D27: a second process whose key is in its environment does not share a folder in which nothing can be written", async () => {
+    const dataDir = join(folder, "full");
+    // A folder under this name fails each write to it, as a full disk does.
+    await mkdir(join(dataDir, ".gitignore"), { recursive: true });
+    const env = { AGENT_DATA_DIR: dataDir, AGENT_PRIVATE_KEY_HEX: "1".repeat(64) };
+    const args = ["--allow-anonymous", "--port", "0"];
+    const first = start(args, env);
+    await first.line(/listening/);
+    const second = await start(args, env).ended;
+    expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("is in use by")]);
+    first.child.kill("SIGTERM");
+    expect((await first.ended).code).toBe(0);
+  });
+
+  test("D28: a second process does not start after the lock of the first was deleted", async () => {
+    const env = { AGENT_DATA_DIR: join(folder, "unlocked") };
+    const args = ["--allow-anonymous", "--port", "0"];
+    const first = start(args, env);
+    await first.line(/listening/);
+    await rm(join(env.AGENT_DATA_DIR, "agent.lock"));
+    const second = await start(args, env).ended;
+    expect([second.code, second.stderr]).toEqual([
+      1,
+      expect.stringContaining(`is in use by another agent-server, process ${first.child.pid}`),
+    ]);
+
+    // Once the first has ended, its folder can be used without the lock file too.
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const third = start(args, env);
+    await third.line(/listening/);
+    third.child.kill("SIGTERM");
+    expect((await third.ended).code).toBe(0);
   });
 
   test("E5: of two concurrent first starts one creates the identity and the other exits", async () => {

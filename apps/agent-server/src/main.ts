@@ -175,13 +175,22 @@ async function runAgent({ config, tools, knownAgents }: Setup): Promise<number |
 async function lockDataFolder({ identity }: Config, { log }: Runtime): Promise<FolderLock> {
   const { dataDir, privateKeyHex } = identity;
   try {
-    return await lockFolder(dataDir, process.pid);
+    return await lockFolder(dataDir, { pid: process.pid, isAlive });
   } catch (cause) {
     if (privateKeyHex === undefined) {
       return { ok: false, fault: `${dataDir}: cannot be used: ${String(cause)}` };
     }
     log("warn", "data.not_locked", { cause: String(cause) });
     return { ok: true, release: () => {} };
+  }
+}
+
+/** A process of another user is alive too. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (cause) {
+    return cause instanceof Error && "code" in cause && cause.code === "EPERM";
   }
 }
 

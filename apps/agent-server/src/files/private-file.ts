@@ -1,13 +1,25 @@
-import { writePrivateText } from "@agent/crypto/private-file";
-import { mkdir, writeFile } from "node:fs/promises";
+import { isMissingFile, writePrivateText } from "@agent/crypto/private-file";
+import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Creates a private folder with a `.gitignore` of its own, so that no key gets into a repository.
+ * Creates a private folder with a `.gitignore` of its own, so that no key gets into a repository. Nothing is
+ * written to a folder that has one, so that a full disk neither empties that file nor prevents a lock.
  */
 export async function createPrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
-  await writeFile(join(path, ".gitignore"), "*\n", { mode: 0o600 });
+  const ignoreFile = join(path, ".gitignore");
+  if (await isMissing(ignoreFile)) await writePrivateText(ignoreFile, "*\n");
+}
+
+async function isMissing(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return false;
+  } catch (error) {
+    if (isMissingFile(error)) return true;
+    throw error;
+  }
 }
 
 /**
