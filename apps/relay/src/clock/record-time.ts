@@ -1,3 +1,4 @@
+import { correctKeyStarts } from "../agents/keys/correct-key-starts.ts";
 import { capSettlementDelays } from "../federation/settlement/cap-settlement-delays.ts";
 import { shortenInspections } from "../inspections/shorten-deadlines.ts";
 import type { Services } from "../services.ts";
@@ -17,6 +18,7 @@ export async function recordTime(
 ): Promise<void> {
   const { storage, runtime, clock } = services;
   if (clock.elapsed() - clock.lastMovedBackAt() <= RECENT_MS) {
+    await correctKeyStarts(services);
     await shortenInspections(services);
     await capSettlementDelays(services);
   }

@@ -145,6 +145,40 @@ export function listAgentKeys(read: Reader, agent_id: string) {
   return read.all(keysByAgent, { agent_id });
 }
 
+const startOwnKeysQuery = compile<{ now: number; limit: number }>()(
+  queryBuilder
+    .updateTable("agent_keys")
+    .set({ valid_from: param("now") })
+    .where(
+      sql<boolean>`(agent_id, public_key) in (
+        select agent_id, public_key from agent_keys
+        where valid_from > ${param("now")} and valid_until is null limit ${param("limit")})`,
+    )
+    .returning(["agent_id", "public_key"]),
+);
+
+/** Lets keys in force that would begin later begin now, at most `limit` of them, and returns them. */
+export function startOwnKeysAt(tx: Tx, at: { now: number; limit: number }) {
+  return tx.all(startOwnKeysQuery, at);
+}
+
+const startDeviceKeysQuery = compile<{ now: number; limit: number }>()(
+  queryBuilder
+    .updateTable("devices")
+    .set({ registered_at: param("now") })
+    .where(
+      sql<boolean>`device_id in (
+        select device_id from devices
+        where registered_at > ${param("now")} and revoked_at is null limit ${param("limit")})`,
+    )
+    .returning(["agent_id", "device_id", "public_key"]),
+);
+
+/** Does the same for devices. */
+export function startDeviceKeysAt(tx: Tx, at: { now: number; limit: number }) {
+  return tx.all(startDeviceKeysQuery, at);
+}
+
 /** Finds a key that may sign for an agent: its own, while valid, or that of an active device. */
 export interface SigningKeyRow {
   readonly public_key: string;
