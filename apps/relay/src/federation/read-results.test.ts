@@ -58,14 +58,18 @@ const order = async () =>
   peer.forward({ target_agent: worker.agentId, public_key: worker.publicKey });
 
 /** Orders a task, completes it after `work` and waits until the peer was sent its result. */
-async function orderAndComplete(work: () => Promise<unknown> = async () => {}): Promise<void> {
+async function orderAndComplete(work?: () => Promise<unknown>): Promise<void> {
   const { status, body } = await order();
   expect(status).toBe(202);
+  await complete(String(body["task_id"]), work);
+}
+
+async function complete(taskId: string, work: () => Promise<unknown> = async () => {}) {
   await work();
-  const path = `/agent/${worker.agentId}/task/${String(body["task_id"])}`;
   const { body: list } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks`);
-  const task = (list["tasks"] as Task[]).find(({ task_id }) => task_id === body["task_id"]);
-  const receipt = createReceipt(worker, task!);
+  const task = (list["tasks"] as Task[]).find(({ task_id }) => task_id === taskId)!;
+  const path = `/agent/${worker.agentId}/task/${taskId}`;
+  const receipt = createReceipt(worker, task);
   expect(await t.as(worker, "POST", `${path}/result`, receipt)).toMatchObject({ status: 200 });
   const isSent = () => server.requests.some(({ path: sent }) => sent.endsWith("/task/result"));
   await waitUntil(isSent, "the result is sent");
@@ -201,4 +205,56 @@ describe("A17: a peer is not in default for a result", () => {
     expect(countDefaults()).toBe(0);
     expect(await order()).toMatchObject({ status: 202 });
   });
+});
+
+describe("MN38: a peer that refuses each result when it may be too late", () => {
+  const tooLate: Answer = { status: 404, code: "result.task_not_found" };
+  /** Orders and completes tasks until the peer has no credit left, and returns how many it got. */
+  async function countTasks(passTask: () => Promise<void>, work?: () => Promise<unknown>) {
+    for (let tasks = 0; tasks < 6; tasks += 1) {
+      const { status, body } = await order();
+      if (status === 402) return tasks;
+      await complete(String(body["task_id"]), work);
+      await passTask();
+    }
+    return Infinity;
+  }
+
+  test.each<[string, () => Promise<number>]>([
+    [
+      "that is silent until the end of each task",
+      () => {
+        let expiresAt = t.clock.now() + EXPIRES_MS;
+        answerResult = () => (t.clock.now() >= expiresAt ? tooLate : undefined);
+        return countTasks(async () => {
+          await pass(EXPIRES_MS + RETRY_MS);
+          expiresAt = t.clock.now() + EXPIRES_MS;
+        });
+      },
+    ],
+    [
+      "whose tasks all end within five minutes",
+      () => {
+        answerResult = () => tooLate;
+        const toEnd = EXPIRES_MS - CLOCK_DIFFERENCE_MS + 1_000;
+        return countTasks(
+          () => pass(HOLD_MS),
+          () => t.clock.advance(toEnd),
+        );
+      },
+    ],
+  ])(
+    "MN38: a peer %s gets unpaid work for at most twice its credit, until the operator decides",
+    async (_, run) => {
+      await start();
+      expect(await run()).toBe(2);
+      expect(await debtor()).toMatchObject({ defaulted: 0, position: 0 });
+      expect(countDefaults()).toBe(0);
+      const path = `/api/v1/admin/federation/peers/${peer.relayId}/clear-defaults`;
+      const cleared = await t.asOperator("POST", path, { reason: "its clock was wrong" });
+      expect(cleared).toMatchObject({ status: 200, body: { cleared: 1.9, tasks: 2 } });
+      expect(await order()).toMatchObject({ status: 202 });
+      expect(await getReconciliation(t)).toMatchObject({ consistent: true });
+    },
+  );
 });

@@ -5,6 +5,7 @@ import type { Delivery } from "../delivery/delivery.ts";
 import {
   clearDefault,
   getDefaultedAmount,
+  getRefusedAmount,
   expireInbound,
   finishInbound,
   getUndecidedAmount,
@@ -409,4 +410,36 @@ describe("what a task that a peer sent leaves open", () => {
   ])("a task of a peer %s uses up the peer's credit: %s", (_, expected, task) => {
     expect(getUndecidedAmount(task)).toBe(expected ? task.amount : 0);
   });
+});
+
+describe("MN38: a completed result that its peer refused when it may have been too late", () => {
+  const { expiresAt } = finished();
+  const refuse = (task: InboundTask, sentAt: number) => {
+    const ended = applyAnswer(task, answered(404), sentAt);
+    return expireInbound(ended, ended.holdUntil);
+  };
+  const late = finishInbound(
+    postponeInbound(buildInboundTask(), 900_000),
+    { status: "completed", receiptHash: "0".repeat(64) },
+    { now: expiresAt, holdMs: 1 },
+  );
+
+  it.each<[string, InboundTask, isRefused: boolean]>([
+    ["after the end", refuse(finished(), expiresAt), true],
+    ["in the last five minutes", refuse(finished(), expiresAt - 1), true],
+    ["after the operator has cleared it", clearDefault(refuse(finished(), expiresAt)), false],
+    ["before, which is a default", refuse(finished(), NOW), false],
+    ["after a cleared default", clearDefault(refuse(finished(), NOW)), false],
+    ["that failed", refuse(finished("failed"), expiresAt), false],
+    ["that was free", refuse({ ...finished(), amount: asMicro(0) }, expiresAt), false],
+    ["that a freeze of this relay made late", refuse(late, expiresAt), false],
+    ["that is still returned", finished(), false],
+    ["that was accepted", acknowledgeReturn(finished()), false],
+  ])(
+    "MN38: the amount of a result refused %s counts only if the peer may have lied",
+    (_, task, isRefused) => {
+      expect(getRefusedAmount(task)).toBe(isRefused ? task.amount : 0);
+      expect(getRefusedAmount(clearDefault(task))).toBe(0);
+    },
+  );
 });

@@ -48,6 +48,8 @@ export interface InboundTask {
    * 202, while it was certainly waiting for the result. Absent in rows of earlier versions.
    */
   readonly wasRead?: boolean;
+  /** True if the receipt arrived only after the end that the forward requested, because of a freeze. */
+  readonly isLate?: boolean;
   /**
    * - `open`: the amount is held from the peer's account;
    * - `due`: the peer accepted the result after the hold had expired and must settle it anew;
@@ -97,6 +99,7 @@ export function finishInbound(
     receiptHash: receipt.receiptHash,
     dueAt: now,
     holdUntil: now + holdMs,
+    ...(now >= getAwaitedUntil(task) && { isLate: true }),
     // Only completed work is paid.
     hold: receipt.status === "completed" ? task.hold : "released",
   };
@@ -177,9 +180,30 @@ export function getUndecidedAmount({
   return isUndecided ? amount : asMicro(0);
 }
 
-/** Clears a default by decision of the operator; a later settlement is still booked. */
+/**
+ * Returns the amount of work that was completed in time and that the peer refused without being in default.
+ * It may have got the result too late, or it may have read the result and lied; the relay cannot tell.
+ */
+export function getRefusedAmount({
+  state,
+  hold,
+  receiptStatus,
+  wasRead,
+  isLate,
+  amount,
+}: Pick<InboundTask, "state" | "hold" | "receiptStatus" | "wasRead" | "isLate" | "amount">): Micro {
+  const isUnpaid = state === "void" && receiptStatus === "completed" && hold === "released";
+  return isUnpaid && wasRead !== true && isLate !== true ? amount : asMicro(0);
+}
+
+/**
+ * Clears a default or a refused amount by decision of the operator; a later settlement of a default is still
+ * booked.
+ */
 export function clearDefault(task: InboundTask): InboundTask {
-  return task.hold === "defaulted" ? { ...task, hold: "released" } : task;
+  if (task.hold === "defaulted") return { ...task, hold: "released" };
+  // The operator has decided that the peer need not pay, as for a result that it has read.
+  return getRefusedAmount(task) > 0 ? { ...task, wasRead: true } : task;
 }
 
 /** Ends a task without a receipt, by expiry or because it was cancelled. */

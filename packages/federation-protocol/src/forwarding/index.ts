@@ -3,6 +3,7 @@ export {
   type BookedTerms,
   clearDefault,
   getDefaultedAmount,
+  getRefusedAmount,
   getUndecidedAmount,
   expireInbound,
   finishInbound,

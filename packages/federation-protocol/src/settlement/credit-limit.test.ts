@@ -46,6 +46,10 @@ describe("A credit limit", () => {
     [{ ...line(0, 10), undecided: asMicro(4) }, 6, true],
     [{ ...line(0, 10), undecided: asMicro(4) }, 7, false],
     [{ ...line(-3, 10), undecided: asMicro(4), defaulted: asMicro(3) }, 1, false],
+    [{ ...line(0, 10), refused: asMicro(10) }, 10, true],
+    [{ ...line(0, 10), refused: asMicro(14) }, 6, true],
+    [{ ...line(0, 10), refused: asMicro(14) }, 7, false],
+    [{ ...line(0, 0), refused: asMicro(1) }, 0, true],
   ])(
     "the credit limit of the account %o allows %s more that the peer owes: %s",
     (account, amount, room) => {

@@ -24,10 +24,19 @@ export interface ClearingLine {
    * (`getUndecidedAmount`). It is not a debt yet, but uses up credit.
    */
   readonly undecided?: Micro;
+  /**
+   * The value of completed work that the peer refused when it may have been too late (`getRefusedAmount`).
+   * As much as the limit is forgiven, because an honest peer refuses such results too; the rest uses up
+   * credit, or a peer that refuses all of them would get unpaid work without end.
+   */
+  readonly refused?: Micro;
 }
 
 /** The members of an account that determine the peer's debt. */
-export type PeerDebt = Pick<ClearingLine, "balance" | "limit" | "defaulted" | "undecided">;
+export type PeerDebt = Pick<
+  ClearingLine,
+  "balance" | "limit" | "defaulted" | "undecided" | "refused"
+>;
 
 /** Returns the peer's debt, including running tasks and defaults; negative if it has prepaid. */
 export function getExposure({
@@ -42,8 +51,9 @@ export function checkReceivable(
   line: PeerDebt,
   amount: Micro,
 ): { readonly ok: true } | FederationRefusal<ClearingCode> {
-  const { undecided = 0, limit } = line;
-  if (amount === 0 || getExposure(line) + undecided + amount <= limit) return { ok: true };
+  const { undecided = 0, refused = 0, limit } = line;
+  const unpaid = undecided + Math.max(0, refused - limit);
+  if (amount === 0 || getExposure(line) + unpaid + amount <= limit) return { ok: true };
   return refuse("clearing.limit_exceeded");
 }
 

@@ -2,6 +2,7 @@ import { asMicro, type Micro } from "@agent/budget";
 import {
   getAwaitedUntil,
   getDefaultedAmount,
+  getRefusedAmount,
   getUndecidedAmount,
   isHoldPending,
   isInboundClosed,
@@ -60,6 +61,7 @@ function toRow(inbound: InboundRecord): FederationInboundRow {
   const { task, publicKey, settlement, relayed, forward, accepted, receivedAt, version } = inbound;
   const defaulted = getDefaultedAmount(task);
   const undecided = getUndecidedAmount(task);
+  const refused = getRefusedAmount(task);
   return {
     task_id: task.taskId,
     relay_id: task.peerId,
@@ -76,6 +78,7 @@ function toRow(inbound: InboundRecord): FederationInboundRow {
     accepted: accepted === null ? null : JSON.stringify(accepted),
     defaulted: defaulted === 0 ? null : defaulted,
     undecided: undecided === 0 ? null : undecided,
+    refused: refused === 0 ? null : refused,
     received_at: receivedAt,
   };
 }
@@ -129,6 +132,7 @@ const insertRow = compile<FederationInboundRow>()(
         "accepted",
         "defaulted",
         "undecided",
+        "refused",
         "received_at",
       ),
     ),
@@ -150,6 +154,7 @@ const updateRow = compile<
         "accepted",
         "defaulted",
         "undecided",
+        "refused",
       ),
       trace: sql`coalesce(${param("trace")}, trace)`,
     })
@@ -195,20 +200,20 @@ export async function listSettledInbound(
   return (await reader.all(selectSettled, { relay_id, limit })).map(fromRow);
 }
 
-const selectDefaulted = compile<{ relay_id: string }>()(
+const selectUnpaid = compile<{ relay_id: string }>()(
   queryBuilder
     .selectFrom("federation_inbound")
     .selectAll()
     .where("relay_id", "=", param("relay_id"))
-    .where("defaulted", "is not", null),
+    .where((row) => row.or([row("defaulted", "is not", null), row("refused", "is not", null)])),
 );
 
-/** Lists the tasks whose results a peer has accepted and not settled in time. */
-export async function listDefaultedInbound(
+/** Lists the tasks whose results a peer did not settle in time, or refused when they may have been too late. */
+export async function listUnpaidInbound(
   reader: Reader,
   relay_id: string,
 ): Promise<InboundRecord[]> {
-  return (await reader.all(selectDefaulted, { relay_id })).map(fromRow);
+  return (await reader.all(selectUnpaid, { relay_id })).map(fromRow);
 }
 
 const sumAllDefaulted = compile()(

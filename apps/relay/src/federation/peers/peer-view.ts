@@ -53,6 +53,7 @@ export async function buildPeerView(
     reserved: fromMicro(await getReservedAmount(services.storage.read, row.relay_id)),
     defaulted: fromMicro(exposure.defaulted),
     undecided: fromMicro(exposure.undecided),
+    refused: fromMicro(exposure.refused),
     forwards: {
       latest: forwards.length,
       failed: forwards.filter((succeeded) => !succeeded).length,
@@ -80,6 +81,7 @@ export function toPendingPeerView({ peer }: PendingPeer): FederationPeer {
     reserved: 0,
     defaulted: 0,
     undecided: 0,
+    refused: 0,
     features: [...(peer.features ?? [])],
     incarnation: 0,
     tasks_24h: 0,

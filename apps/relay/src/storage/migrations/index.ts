@@ -59,6 +59,7 @@ import { paidInspections } from "./062-paid-inspections.ts";
 import { cardReleaseTimes } from "./063-card-release-times.ts";
 import { shownOffers } from "./064-shown-offers.ts";
 import { voteKeys } from "./065-vote-keys.ts";
+import { refusedResults } from "./066-refused-results.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -123,4 +124,5 @@ export const migrations = [
   cardReleaseTimes,
   shownOffers,
   voteKeys,
+  refusedResults,
 ];

@@ -80,6 +80,8 @@ export interface FederationInboundRow {
   defaulted: Micro | null;
   /** The amount of a result that the peer has not answered or settled in time; null without one. */
   undecided: Micro | null;
+  /** The amount of a result that the peer refused when it may have been too late; null without one. */
+  refused: Micro | null;
   /** The time of its arrival; null in rows of earlier versions. */
   received_at: number | null;
 }

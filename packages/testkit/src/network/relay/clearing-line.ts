@@ -1,6 +1,7 @@
 import { accountOf, asMicro } from "@agent/budget";
 import {
   getDefaultedAmount,
+  getRefusedAmount,
   getUndecidedAmount,
   isInboundClosed,
   isOutboundOpen,
@@ -28,10 +29,12 @@ export function getClearingLine({ store, world }: SimRelay, peerId: string): Cle
   }
   let defaulted = 0;
   let undecided = 0;
+  let refused = 0;
   for (const { task } of store.inbound.values()) {
     if (task.peerId !== peerId) continue;
     if (!faults.omitsDefaults) defaulted += getDefaultedAmount(task);
     undecided += getUndecidedAmount(task);
+    refused += getRefusedAmount(task);
   }
   return {
     balance: store.balanceOf(accountOf.peer(peerId)),
@@ -39,6 +42,7 @@ export function getClearingLine({ store, world }: SimRelay, peerId: string): Cle
     limit: store.peers.get(peerId)?.limit ?? asMicro(0),
     defaulted: asMicro(defaulted),
     undecided: asMicro(undecided),
+    refused: asMicro(refused),
   };
 }
 

@@ -34,6 +34,10 @@ export const FederationPeer = v.object({
     v.optional(money),
     "The prices in USD of results that it did not answer or settle before their holds expired; uses up its credit until it does.",
   ),
+  refused: describeAs(
+    v.optional(money),
+    "The prices in USD of results that it refused when they may have been too late; what exceeds the limit uses up its credit until cleared.",
+  ),
   forwards: describeAs(
     v.optional(
       v.object({
@@ -164,7 +168,8 @@ export const federationAdmin = {
   clearPeerDefaults: defineOperation({
     method: "POST",
     path: "/api/v1/admin/federation/peers/:relayId/clear-defaults",
-    summary: "Clear the defaulted amount of a peer, which then no longer counts as owed.",
+    summary:
+      "Clear the defaulted and refused amounts of a peer, which then no longer use up its credit.",
     section: "Operator",
     auth: "master",
     tier: "write",
@@ -172,7 +177,7 @@ export const federationAdmin = {
     ok: {
       200: v.object({
         relay_id: v.string(),
-        cleared: describeAs(money, "The amount that no longer counts as owed, in USD."),
+        cleared: describeAs(money, "The amount that no longer uses up its credit, in USD."),
         tasks: describeAs(wholeNumber, "The number of tasks that it came from."),
       }),
     },
