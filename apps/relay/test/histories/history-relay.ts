@@ -40,7 +40,7 @@ export class HistoryRelay {
   /** By how many milliseconds the wall clock of the relay is ahead. */
   ahead = 0;
   /** The peer whose agents also get tasks. */
-  neighbour: HistoryRelay | undefined;
+  neighbour: { chooseParty(pick: number): TestAgent } | undefined;
   /** The logged lines about books that differ from those of the peer. */
   readonly alarms: string[] = [];
   /** False while the relay is stopped, and from the moment of a crash. */
@@ -232,7 +232,7 @@ export class HistoryRelay {
   }
 
   /** Chooses the target of a task: an agent of this relay or of its peer. */
-  chooseWorker(pick: number): Party {
+  chooseWorker(pick: number): TestAgent {
     const isNear = this.neighbour === undefined || pick % 3 === 0;
     return isNear ? this.chooseParty(pick) : this.neighbour!.chooseParty(pick);
   }

@@ -30,6 +30,10 @@ export interface FakePeer {
   signChallenge(nonce: unknown): string;
   /** Performs the complete handshake. */
   completeHandshake(introduction?: object): Promise<FakePeer>;
+  /** Returns the time for a signed notice, which is later than that of the previous one. */
+  nextNoticeTime(): number;
+  /** Signs with another key from now on. */
+  replaceKey(secretKey: Uint8Array): void;
   heartbeat(timestamp?: number, change?: object): Promise<Reply>;
   remove(timestamp?: number): Promise<Reply>;
   /** Builds the body of task/forward. */
@@ -52,7 +56,7 @@ export interface PeerOfFake {
 export function createFakePeer(t: PeerOfFake, endpointUrl = UNREACHABLE_URL): FakePeer {
   peerCount += 1;
   const random = createSeededRandom(50_000 + peerCount);
-  const { publicKey, secretKey } = generateKeyPair(random.randomBytes(32));
+  let { publicKey, secretKey } = generateKeyPair(random.randomBytes(32));
   const { now } = t.clock;
   const relayId = uuidV7(now(), random.randomBytes(10));
   const to = t.relay.relayId;
@@ -62,8 +66,12 @@ export function createFakePeer(t: PeerOfFake, endpointUrl = UNREACHABLE_URL): Fa
 
   const peer: FakePeer = {
     relayId,
-    publicKey: bytesToHex(publicKey),
-    secretKey,
+    get publicKey() {
+      return bytesToHex(publicKey);
+    },
+    get secretKey() {
+      return secretKey;
+    },
     endpointUrl,
     headers: (method, path, body, at = now()) =>
       signRequest(
@@ -97,17 +105,19 @@ export function createFakePeer(t: PeerOfFake, endpointUrl = UNREACHABLE_URL): Fa
       if (confirmed.status !== 200) throw new Error(JSON.stringify([body, confirmed.body]));
       return peer;
     },
-    heartbeat(timestamp, change = {}) {
+    nextNoticeTime() {
       lastNoticeAt = Math.max(now(), lastNoticeAt + 1);
-      const body = createHeartbeat(
-        { relay_id: relayId, timestamp: timestamp ?? lastNoticeAt, agent_count: 0, to },
-        secretKey,
-      );
+      return lastNoticeAt;
+    },
+    replaceKey(next) {
+      ({ publicKey, secretKey } = generateKeyPair(next));
+    },
+    heartbeat(timestamp = peer.nextNoticeTime(), change = {}) {
+      const body = createHeartbeat({ relay_id: relayId, timestamp, agent_count: 0, to }, secretKey);
       return peer.post("/federation/v1/peer/heartbeat", { ...body, ...change });
     },
-    remove(timestamp) {
-      lastNoticeAt = Math.max(now(), lastNoticeAt + 1);
-      const notice = { relay_id: relayId, timestamp: timestamp ?? lastNoticeAt, to };
+    remove(timestamp = peer.nextNoticeTime()) {
+      const notice = { relay_id: relayId, timestamp, to };
       return peer.post("/federation/v1/peer/remove", createRemoval(notice, secretKey));
     },
     createForward: (change = {}) =>

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { mkdirSync } from "node:fs";
-import { createManualClock, type ManualClock } from "@agent/testkit";
+import type { ManualClock } from "@agent/testkit";
+import { createSerialClock } from "../create-serial-clock.ts";
 import { HistoryRelay } from "../history-relay.ts";
 import { MessageLink } from "./message-link.ts";
 
@@ -103,17 +104,4 @@ async function openSite(
   const relay = await HistoryRelay.open(folder, own, { clock, seed, name });
   link.relay = relay;
   return { relay, link };
-}
-
-/** A clock that several callers may advance at once: each of them moves it after the one before. */
-function createSerialClock(): ManualClock {
-  const clock = createManualClock();
-  let last = Promise.resolve();
-  return {
-    ...clock,
-    advance(ms) {
-      last = last.then(() => clock.advance(ms));
-      return last;
-    },
-  };
 }
