@@ -11,7 +11,8 @@ export interface ReceiptHashes {
   readonly hashes: ReadonlySet<string>;
   /**
    * Adds the hash of a receipt; it is on disk when this resolves. A disk that accepts no writes is
-   * logged and does not hold the receipt back, because the monitor then reports it as unknown.
+   * logged and does not hold the receipt back; the hash is then written with the next one, because the monitor of
+   * a later run would report its receipt as unknown.
    */
   readonly record: (receiptHash: string) => Promise<void>;
 }
@@ -25,21 +26,25 @@ export async function openReceiptHashes(
   const hashes = new Set(text.split("\n").filter((line) => HEX_OF_32_BYTES.test(line)));
   // A crash may have cut off the last line.
   let endsInLine = text === "" || text.endsWith("\n");
+  /** The hashes that no write has stored so far. */
+  let unwritten: readonly string[] = [];
   let writing: Promise<void> = Promise.resolve();
   let waiting: { readonly lines: string[]; readonly written: Promise<void> } | undefined;
 
   async function append(lines: readonly string[]): Promise<void> {
+    unwritten = [...unwritten, ...lines];
     const begin = endsInLine ? "" : "\n";
     endsInLine = false;
     await createPrivateFolder(dirname(path));
     const file = await open(path, "a", 0o600);
     try {
-      await file.writeFile(`${begin}${lines.join("\n")}\n`);
+      await file.writeFile(`${begin}${unwritten.join("\n")}\n`);
       await file.datasync();
     } finally {
       await file.close();
     }
     endsInLine = true;
+    unwritten = [];
   }
 
   /** Hashes that arrive during one write share the next one. */
