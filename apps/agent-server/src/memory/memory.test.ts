@@ -1,4 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createManualClock, createSeededRandom } from "@agent/testkit";
@@ -293,9 +301,11 @@ describe("a memory on disk", () => {
     open(path).close();
     if (reason.source !== "version 2") rmSync(path);
     spoil(path);
+    chmodSync(path, 0o644);
     const before = readFileSync(path);
     expect(fault()).toMatch(reason);
     expect(readFileSync(path)).toEqual(before);
+    expect(statSync(path).mode & 0o777).toBe(0o644);
   });
 
   test("a memory file that is damaged in the middle is refused and left unchanged", async () => {
@@ -309,6 +319,20 @@ describe("a memory on disk", () => {
     expect(fault()).toMatch(/damaged|malformed/);
     expect(readFileSync(path)).toEqual(bytes);
     memory = open(":memory:");
+  });
+
+  test("a memory that was restored from a backup becomes private to its owner", () => {
+    open(path).close();
+    chmodSync(path, 0o644);
+    open(path).close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("a memory path that names a folder is refused, and the folder keeps its mode", () => {
+    mkdirSync(path, { recursive: true });
+    chmodSync(path, 0o755);
+    expect(fault()).toMatch(/^memory\.path: /);
+    expect(statSync(path).mode & 0o777).toBe(0o755);
   });
 
   test("a memory at a path that cannot be written is refused", () => {

@@ -38,12 +38,15 @@ export type OpenDatabaseResult =
 export function openDatabase(path: string): OpenDatabaseResult {
   let db: Database | undefined;
   try {
-    if (path !== ":memory:") prepareFile(path);
+    if (path !== ":memory:") createFile(path);
     db = new Sqlite(path, { timeout: 1_000 });
     const fault = initializeDatabase(db);
-    if (fault === undefined) return { ok: true, db };
-    db.close();
-    return { ok: false, fault: `memory.path: ${path} ${fault}` };
+    if (fault !== undefined) {
+      db.close();
+      return { ok: false, fault: `memory.path: ${path} ${fault}` };
+    }
+    if (path !== ":memory:") restrictFiles(path);
+    return { ok: true, db };
   } catch (cause) {
     db?.close();
     const reason = formatError(cause);
@@ -51,12 +54,16 @@ export function openDatabase(path: string): OpenDatabaseResult {
   }
 }
 
-/**
- * Restricts the files to their owner, even if they were restored from a backup with a wider mode.
- */
-function prepareFile(path: string): void {
+function createFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (!existsSync(path)) closeSync(openSync(path, "ax", 0o600));
+}
+
+/**
+ * Restricts the files to their owner, even if they were restored from a backup with a wider mode. It must
+ * follow the check of the content, because `path` can name a folder or a file of another program by mistake.
+ */
+function restrictFiles(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     if (existsSync(file)) chmodSync(file, 0o600);
   }
