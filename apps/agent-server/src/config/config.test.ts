@@ -146,6 +146,22 @@ describe("the source of a setting", () => {
     },
   );
 
+  test.each([
+    ["rotate-key", ["rotate-key", "it was stolen"]],
+    ["confirm-tools", ["confirm-tools"]],
+    ["contest", ["contest", "task", "reason"]],
+    ["pair", ["pair"]],
+    ["unpair", ["unpair", "device"]],
+  ])("the command %s does not run when only a check or a test is asked for", (command, args) => {
+    for (const flag of ["--check-config", "--self-test"]) {
+      expect(parseFlags([...args, flag]).faults).toEqual([
+        `${flag}: is not possible with the command ${command}`,
+      ]);
+      expect(parseFlags([flag]).faults).toEqual([]);
+    }
+    expect(parseFlags([...args, "--config", "a.json"]).faults).toEqual([]);
+  });
+
   test("the command rotate-key takes at most a reason", () => {
     expect(parseFlags(["rotate-key"])).toMatchObject({
       faults: [],

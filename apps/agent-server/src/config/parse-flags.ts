@@ -75,6 +75,7 @@ export function parseFlags(args: readonly string[]): { flags: Flags; faults: str
     );
   }
   if (command === "init" && Object.keys(values).length > 0) faults.push("init: must have no flags");
+  faults.push(...listMisplacedFlags(command, values));
   for (const [name, value] of Object.entries(values)) {
     const expected = isFlag(name) ? flagOptions[name].type : undefined;
     const given = Array.isArray(value) ? value : [value];
@@ -112,6 +113,14 @@ export function parseFlags(args: readonly string[]): { flags: Flags; faults: str
       version: values.version === true,
     },
   };
+}
+
+/** A command would run although the caller asked only for a check, or for a test of the agent. */
+function listMisplacedFlags(command: string | undefined, values: object): string[] {
+  if (command === undefined || command === "init") return [];
+  return ["check-config", "self-test"]
+    .filter((name) => Object.hasOwn(values, name))
+    .map((name) => `--${name}: is not possible with the command ${command}`);
 }
 
 /** Returns the name of the command that is run instead of an agent; `init` reads no configuration. */
