@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createManualClock, createReceipt, type TestAgent } from "@agent/testkit";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { backUpStored, restoreStored } from "../../test/engine/backup.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
 import { readBesideRelay } from "../../test/engine/stored.ts";
 import { federated, relayTask } from "../../test/contract/operator/federation.ts";
@@ -217,6 +218,45 @@ test("A2: a middle relay reserves nothing for a result that the previous one has
   expect(body).toMatchObject({ consistent: true });
   await Promise.all([t.close(), before.close()]);
 });
+
+test.each<[string, string | undefined, number[]]>([
+  ["accepts it again, which it must still settle", undefined, [902_500]],
+  ["then refuses it, which it can settle no more", "result.task_not_found", []],
+])(
+  "FE32: a middle relay returns an accepted result again after a restore, and the previous one %s",
+  async (_, code, reserved) => {
+    const [path, backup] = [join(folder, "here.db"), join(folder, "backup.db")];
+    const env = { ...federated, AGENT_DB_PATH: path };
+    const clock = createManualClock();
+    const first = await startTestRelay(env, 1, clock);
+    let isRestored = false;
+    const before = await startListeningPeer(({ path: asked }, response) => {
+      if (!asked.endsWith("/task/result")) return {};
+      if (code === undefined || !isRestored) return { status: "accepted" };
+      response.writeHead(404, { "content-type": "application/json" });
+      return void response.end(JSON.stringify({ code }));
+    });
+    const returned = (t: Pick<TestSite, "listLogged">) =>
+      waitUntil(() => t.listLogged("federation.result.returned").length === 1, "it is returned");
+    await relayTask(first, before.url);
+    await returned(first);
+    await backUpStored(path, backup);
+    await first.close();
+    await clock.advance(1_000);
+    await restoreStored(path, backup, clock.now());
+    isRestored = true;
+    const t = await startTestRelay(env, 2, clock);
+    const resumed = await t.asOperator("POST", "/api/v1/admin/unfreeze", { restored: true });
+    expect(resumed.status).toBe(200);
+    await t.relay.tick();
+    await returned(t);
+    const amounts = (await reservedIn("here")).map(({ stored, derived }) => [stored, derived]);
+    expect(amounts).toEqual(reserved.map((amount) => [amount, amount]));
+    const { body } = await t.asOperator("GET", "/api/v1/admin/reconciliation");
+    expect(body).toMatchObject({ consistent: true });
+    await Promise.all([t.close(), before.close()]);
+  },
+);
 
 test.runIf(onlyOn("sqlite"))(
   "A2: an upgrade from the previous version drops reservations for tasks that ended without their peer",

@@ -8,6 +8,7 @@ import {
   expireInbound,
   getUndecidedAmount,
   isReturnDue,
+  releasePayable,
   TaskResultAnswerSchema,
   type InboundTask,
 } from "@agent/federation-protocol/forwarding";
@@ -192,11 +193,17 @@ async function applyInboundTransition(
   return task;
 }
 
-/** Passes the previous relay's decision on a result on to the next relay. */
+/**
+ * Passes the previous relay's decision on a result on to the next relay. After a restore the previous relay may
+ * refuse a result that it had accepted. It cannot settle that result any more, so nothing is reserved for it.
+ */
 export async function concludeRelayedResult(
   tx: Tx,
   taskId: string,
   accepted: boolean,
 ): Promise<void> {
-  await updateOutbound(tx, taskId, (task) => completeRelayed(task, accepted));
+  await updateOutbound(tx, taskId, (task) => {
+    const completed = completeRelayed(task, accepted);
+    return accepted ? completed : releasePayable(completed);
+  });
 }
