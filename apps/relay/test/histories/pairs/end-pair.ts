@@ -33,6 +33,7 @@ export async function endPair(pair: HistoryPair, endsPeered: boolean): Promise<v
   for (const { relay, link } of pair.sites) {
     relay.note(`the end of ${relay.name}`);
     link.pattern = 0;
+    link.lostPath = undefined;
     await link.plug();
     await unfreezeRelay(relay);
     relay.ahead = 0;

@@ -29,6 +29,8 @@ export class MessageLink {
   /** Bit n says whether the n-th message from now on meets the fault. */
   pattern = 0;
   fault: LinkFault = "lost";
+  /** The part of a path whose messages are all lost; undefined loses none. */
+  lostPath: string | undefined;
   #server: LoopbackServer;
   #isPlugged = true;
   readonly url: string;
@@ -86,7 +88,7 @@ export class MessageLink {
 
   async receive(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const message = await readMessage(incoming);
-    const fault = this.#nextFault();
+    const fault = this.#nextFault(message);
     if (this.sender?.isRunning === false || fault === "lost") {
       this.#note(message, "lost");
       return void incoming.socket.destroy();
@@ -129,7 +131,8 @@ export class MessageLink {
     return isAlive ? { status: answer.status, headers: answer.headers, text } : undefined;
   }
 
-  #nextFault(): LinkFault | undefined {
+  #nextFault({ path }: Message): LinkFault | undefined {
+    if (this.lostPath !== undefined && path.includes(this.lostPath)) return "lost";
     const isHit = this.pattern % 2 === 1;
     this.pattern = Math.floor(this.pattern / 2);
     return isHit ? this.fault : undefined;

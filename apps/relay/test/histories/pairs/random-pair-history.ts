@@ -39,6 +39,7 @@ const WEIGHTS = {
   cancelTask: 3,
   actOnInspection: 4,
   disturbLink: 5,
+  loseKind: 2,
   joinPeer: 6,
   changeCredit: 2,
   payPeer: 2,
