@@ -284,6 +284,22 @@ describe.each(Object.entries(closings))(
       const settlements = [signSettlementRecord(body, relay.secretKey)];
       expect(verifyEvidence({ ...closed, settlements }).code).toBe("bundle.settlement_mismatch");
     });
+
+    test("the evidence is refused with a record of another status, except for one that a ledger may explain", () => {
+      const { suite: __, signature: ___, ...body } = closed.settlements[0]!;
+      const codeOf = (status: typeof body.status) => {
+        const settlements = [signSettlementRecord({ ...body, status }, relay.secretKey)];
+        return verifyEvidence({ ...closed, settlements }).code;
+      };
+      const mismatch = "bundle.settlement_mismatch";
+      const isWhole = closing.share === 1;
+      const isRefunded = closing.share === 0;
+      expect([codeOf("completed"), codeOf("partial"), codeOf("refunded")]).toEqual([
+        isWhole ? undefined : mismatch,
+        isRefunded ? mismatch : undefined,
+        isRefunded ? undefined : mismatch,
+      ]);
+    });
   },
 );
 
@@ -324,6 +340,25 @@ describe("the evidence of an inspection that is not closed", () => {
     expect(codeOf(from!, to!, from!, to!)).toBe("bundle.postings_mismatch");
     expect(codeOf(from!)).toBe("bundle.postings_mismatch");
     expect(codeOf()).toBeUndefined();
+  });
+
+  test("the evidence of an open inspection is refused if anything but a part of the hold returned to its payer", () => {
+    const open = openCase("inspecting", []);
+    const [from, to] = begun.postings as readonly [BundlePosting, BundlePosting];
+    const codeOf = (...postings: readonly BundlePosting[]) =>
+      verifyEvidence({ ...open, inspection: { ...open.inspection, postings } }).code;
+    expect(codeOf(from, to)).toBeUndefined();
+    for (const moved of [
+      [{ ...from, account: "held:another" }, to],
+      [from, { ...to, account: "agent:another" }],
+      [from, { ...to, type: "deposit" as const }],
+      [
+        { ...from, type: "withdrawal" as const },
+        { ...to, type: "withdrawal" as const },
+      ],
+    ]) {
+      expect(codeOf(...moved)).toBe("bundle.postings_mismatch");
+    }
   });
 
   test("the evidence of an open inspection is refused if a contest has no bond", () => {
