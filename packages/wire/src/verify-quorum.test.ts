@@ -57,6 +57,12 @@ const verify = (votes: Parameters<typeof verifyQuorum>[2]["votes"], of = quorum)
   verifyQuorum(call, of, { votes, relay });
 
 describe("D3: verifyQuorum", () => {
+  test("D3: a quorum of one is reached by one vote, and by none without it", () => {
+    const single = { ...quorum, required: 1 };
+    expect(verify([vote(0, { quorum_required: 1 })], single).ok).toBe(true);
+    expect(verify([], single).ok).toBe(false);
+  });
+
   test("D3: a quorum is reached by valid votes of distinct named approvers in any order", () => {
     expect(verify([vote(2), vote(0)])).toEqual({ ok: true });
     expect(verify([vote(1), vote(0), vote(2)])).toEqual({ ok: true });

@@ -27,6 +27,7 @@ describe("A12: the listed price of a task", () => {
     ["0 for a free agent", free, [], 0],
     ["0 for the capability of a free agent", free, ["search"], 0],
     ["undefined for another capability of a free agent", free, ["fly"], undefined],
+    ["the greatest amount", expensive, ["a"], 1e9],
     ["undefined above the greatest amount", expensive, ["a", "b"], undefined],
   ])("A12: the listed price is %s", (_rule, from, required, expected) => {
     expect(getListedPrice(from, required)).toBe(expected);
