@@ -49,13 +49,16 @@ export async function callEndpoint(services: RouteServices, task: TaskRow): Prom
   // The submitter requested a cancel: until it takes effect the executor may still deliver over HTTP.
   if (!answer.ok && call.signal.aborted) return true;
   if (answer.ok) backoff.recordSuccess(endpoint);
-  else if (!closing.aborted) recordFault(backoff, agent, answer.fault);
   const reason = answer.ok ? await acceptForwardedReceipt(services, task, answer) : answer.reason;
   if (reason === undefined) return true;
   log.warn("mcp.forward_failed", { correlationId: task_id, agent_id: agentId, reason });
   const isOver = !answer.ok && !closing.aborted && isWallClockOver(task, answer.fault);
   const status = await (isOver ? expireCall : endClaim)(services, claim);
-  if (!answer.ok && !closing.aborted) await recordReachability(services, agent, answer.fault);
+  if (!answer.ok && !closing.aborted) {
+    // The pause must not begin before the release, because at its end only tasks that wait are tried again.
+    recordFault(backoff, agent, answer.fault);
+    await recordReachability(services, agent, answer.fault);
+  }
   return status === "cancelled";
 }
 

@@ -32,13 +32,33 @@ test("parallel failures of an endpoint count as one", async () => {
 test("an endpoint that answers again starts with the shortest pause", async () => {
   const { clock, over, backoff } = setUp();
   backoff.recordFailure("a", "agent");
+  await clock.advance(1_000);
+  backoff.recordFailure("a", "agent");
+  await clock.advance(2_000);
   backoff.recordSuccess("a");
-  expect(backoff.mayTry("a")).toBe(true);
-  await clock.advance(60_000);
-  expect(over).toEqual([]);
   backoff.recordFailure("a", "agent");
   await clock.advance(1_000);
   expect(backoff.mayTry("a")).toBe(true);
+  expect(over).toHaveLength(3);
+});
+
+test("an answer of an endpoint ends its pause at once", async () => {
+  const { clock, over, backoff } = setUp();
+  backoff.recordFailure("a", "agent");
+  backoff.recordSuccess("a");
+  expect(backoff.mayTry("a")).toBe(true);
+  expect(over).toEqual(["agent"]);
+  await clock.advance(60_000);
+  expect(over).toEqual(["agent"]);
+});
+
+test("an answer of an endpoint that is not paused ends nothing", async () => {
+  const { clock, over, backoff } = setUp();
+  backoff.recordSuccess("a");
+  backoff.recordFailure("a", "agent");
+  await clock.advance(1_000);
+  backoff.recordSuccess("a");
+  expect(over).toEqual(["agent"]);
 });
 
 test("failures of at most 10,000 endpoints are stored, and the oldest is dropped first", () => {

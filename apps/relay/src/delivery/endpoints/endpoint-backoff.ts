@@ -16,6 +16,7 @@ const MAX_PAUSE_MS = 60_000;
 const CACHE_SIZE = 10_000;
 
 interface Pause {
+  readonly agentId: string;
   readonly ms: number;
   readonly until: number;
   readonly cancel: () => void;
@@ -44,9 +45,14 @@ export function createEndpointBackoff(
       const ms = before === undefined ? INITIAL_PAUSE_MS : Math.min(MAX_PAUSE_MS, before.ms * 2);
       clearPause(endpoint);
       const cancel = schedule(ms, () => onPauseEnd(agentId));
-      pauses.set(endpoint, { ms, until: now() + ms, cancel })?.cancel();
+      pauses.set(endpoint, { agentId, ms, until: now() + ms, cancel })?.cancel();
     },
-    recordSuccess: clearPause,
+    recordSuccess(endpoint) {
+      const paused = mayTry(endpoint) ? undefined : pauses.get(endpoint);
+      clearPause(endpoint);
+      // A call that began before the pause was answered, so tasks need not wait for its end.
+      if (paused !== undefined) onPauseEnd(paused.agentId);
+    },
     stop() {
       for (const [, { cancel }] of pauses) cancel();
     },
