@@ -32,6 +32,12 @@ describe("the used part of a credit limit of 10", () => {
       0.7,
     ],
     ["unanswered results", { position: 0, reserved: 0, undecided: 1 }, 0.1],
+    [
+      "refused results up to the limit, all of which are forgiven",
+      { position: 0, reserved: 0, refused: 10 },
+      0,
+    ],
+    ["refused results beyond the limit", { position: 0, reserved: 0, refused: 13 }, 0.3],
     ["defaults", { position: 0, reserved: 0, defaulted: 1 }, 0.1],
     ["a debt of the peer and defaults", { position: -2, reserved: 0, defaulted: 1 }, 0.3],
     ["defaults that our debt covers", { position: 4, reserved: 0, defaulted: 1 }, 0.4],

@@ -16,16 +16,20 @@ interface PeerCredit {
   readonly defaulted?: number | undefined;
   /** The prices of results that the peer has not answered or settled in time. */
   readonly undecided?: number | undefined;
+  /** The prices of results that the peer refused when they may have been too late. */
+  readonly refused?: number | undefined;
   readonly credit_limit: number;
 }
 
 /**
  * Returns the used share of a credit limit, from 0 to 1. The limit applies in each direction: to what this
- * relay owes and may owe, or to what the peer owes.
+ * relay owes and may owe, or to what the peer owes. Refused results count only beyond the limit.
  */
 export function getUsedCredit(peer: PeerCredit): number {
-  const { position, reserved, defaulted = 0, undecided = 0, credit_limit: limit } = peer;
-  const used = Math.max(position + reserved, defaulted + undecided - position, 0);
+  const { position, reserved, defaulted = 0, undecided = 0, refused = 0 } = peer;
+  const limit = peer.credit_limit;
+  const unpaid = defaulted + undecided + Math.max(0, refused - limit);
+  const used = Math.max(position + reserved, unpaid - position, 0);
   if (used === 0) return 0;
   return used >= limit ? 1 : used / limit;
 }

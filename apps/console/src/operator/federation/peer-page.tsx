@@ -73,6 +73,7 @@ function PeerFacts({ peer }: { peer: Peer }) {
           ["reserved by open tasks", showMoney(peer.reserved)],
           ["defaulted", showMoney(peer.defaulted ?? 0)],
           ["unanswered and unpaid results", showMoney(peer.undecided ?? 0)],
+          ["results refused as too late", showMoney(peer.refused ?? 0)],
           ["trust", peer.trust_score.toFixed(2)],
           ["agents", String(peer.agent_count)],
           [
