@@ -1,14 +1,5 @@
 import { verifyReceipt } from "@agent/receipts";
-import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -72,11 +63,11 @@ async function openProxy(
   return proxy.url;
 }
 
-async function startAgent(): Promise<void> {
+async function startAgent(env: Readonly<Record<string, string>> = {}): Promise<void> {
   agent = startAgentProcess({
     args: ["--config", "agent.json"],
     cwd: folder,
-    env: { AGENT_SYNC_URL: relayUrl, AGENT_DATA_DIR: join(folder, "data") },
+    env: { AGENT_SYNC_URL: relayUrl, AGENT_DATA_DIR: join(folder, "data"), ...env },
   });
   await agent.waitForOutput(/registered at/);
 }
@@ -100,9 +91,18 @@ interface Job {
   readonly taskId: string;
 }
 
+/** Lets each write to the outbox wait like one to a slow disk, for as long as the process lives. */
+const slowOutbox = `
+import { promises } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+const { open } = promises;
+promises.open = (path, ...rest) =>
+  String(path).includes("/outbox/") ? new Promise(() => {}) : open(path, ...rest);
+syncBuiltinESMExports();`;
+
 /** Submits a paid task and waits until the agent has begun it. */
-async function begin(): Promise<Job> {
-  await startAgent();
+async function begin(env?: Readonly<Record<string, string>>): Promise<Job> {
+  await startAgent(env);
   const found = await relay.operator.discover({ query: { capability: "work" } });
   const listed = found.ok ? found.body.agents[0] : undefined;
   if (listed?.public_key == null) throw new Error("the agent is not registered");
@@ -193,12 +193,9 @@ test("an agent killed between the ledger of a task and its receipt sends both ag
 });
 
 test("an agent killed before the disk keeps its work does it again, and its ledger is the first one", async () => {
-  // Opening a FIFO without a reader waits like a slow disk.
-  const outbox = join(folder, "data", "outbox");
-  mkdirSync(outbox, { recursive: true });
-  execFileSync("mkfifo", [join(outbox, ".gitignore")]);
   const ledgers = await holdLedgerAnswers();
-  const job = await begin();
+  const preload = `data:text/javascript,${encodeURIComponent(slowOutbox)}`;
+  const job = await begin({ NODE_OPTIONS: `--import=${preload}` });
   writeFileSync(join(folder, "go"), "");
   const signed = join(folder, "data", "signed.log");
   await until(() => existsSync(signed) && readFileSync(signed, "utf8").endsWith("\n"));
@@ -207,7 +204,6 @@ test("an agent killed before the disk keeps its work does it again, and its ledg
   await agent.kill("SIGKILL");
   ledgers.release();
 
-  rmSync(outbox, { recursive: true });
   await startAgent();
   await expectPaidOnce(job);
   await expectLedgerNamed(job);
