@@ -1,12 +1,5 @@
 import type { ServerResponse } from "node:http";
-import {
-  publicKeyToDidKey,
-  hexToBytes,
-  signJson,
-  bytesToHex,
-  sign,
-  toBase64Url,
-} from "@agent/crypto";
+import { bytesToHex, hexToDidKey, sign, signJson, toBase64Url } from "@agent/crypto";
 import { FEDERATION_FEATURES } from "@agent/federation-protocol";
 import { signCancelAnswer } from "@agent/federation-protocol/forwarding";
 import { createHeartbeat } from "@agent/federation-protocol/peering";
@@ -180,7 +173,7 @@ export function createFalseHeartbeat(peer: HostilePeer): object {
 const identify: Answer = ({ signer, succession }) => ({
   agent_id: signer.relayId,
   public_key: signer.publicKey,
-  did: publicKeyToDidKey(hexToBytes(signer.publicKey)),
+  did: hexToDidKey(signer.publicKey),
   features: [...FEDERATION_FEATURES],
   incarnation: 0,
   ...(succession.length > 0 && { succession }),
