@@ -152,6 +152,11 @@ describe("RC16 one bad nested receipt of three", () => {
   );
 });
 
+const getCpuMs = (start: NodeJS.CpuUsage): number => {
+  const { user, system } = process.threadCpuUsage(start);
+  return (user + system) / 1_000;
+};
+
 describe("RC17 a nested tree", () => {
   test("a tree of 12 hops settles ten of them and reports that it stopped there", async () => {
     const [agents, tasks] = await row(Array.from({ length: 13 }, () => 1));
@@ -174,9 +179,10 @@ describe("RC17 a nested tree", () => {
     const many = Array.from({ length: count }, (_, i) =>
       createReceipt(worker!, { ...task, task_id: `sub ${i}` }),
     );
-    const began = performance.now();
+    // Processor time, because other processes can delay this one.
+    const start = process.threadCpuUsage();
     const { status: answered, body } = await post(task, nesting(worker!, task, many));
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(getCpuMs(start)).toBeLessThan(1_000);
     expect(answered).toBe(status);
     expect([undefined, "receipt.too_many_nested"]).toContain(body["code"]);
   });
@@ -191,10 +197,10 @@ describe("RC17 a nested tree", () => {
         Array.from({ length: 10 }, () => inner),
       ),
     );
-    const began = performance.now();
+    const start = process.threadCpuUsage();
     const token = await t.token(worker!);
     expect((await t.request("POST", `${task.path}/result`, { token, raw })).status).toBe(413);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(getCpuMs(start)).toBeLessThan(1_000);
     expect((await post(task, createReceipt(worker!, task))).status).toBe(200);
   });
 
