@@ -18,6 +18,7 @@ import {
 } from "./verifiers-script.ts";
 import type { LogVectors } from "../check-log-vectors.ts";
 import { findBrowser, openBrowser } from "../open-browser.ts";
+import { loadVectors } from "./world/load-vectors.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
@@ -28,15 +29,6 @@ interface Call {
   readonly verifier: keyof typeof verifiers;
   readonly text: string;
   readonly options: { publicKey?: string; taskId?: string; now: number };
-}
-
-type Vector = { readonly [member: string]: string } & { readonly now?: number };
-
-function vectorsOf<T>(name: string, toCall: (vector: Vector) => T): T[] {
-  const lines = readFileSync(join(root, `vectors/own/${name}.jsonl`), "utf8")
-    .trimEnd()
-    .split("\n");
-  return lines.map((line) => toCall(JSON.parse(line) as Vector));
 }
 
 /** Returns a bundle that verifies, and the same bundle with one letter changed. */
@@ -77,13 +69,13 @@ function createBundles(): string[] {
 
 const now = 1_767_330_954_827;
 const calls: readonly Call[] = [
-  ...vectorsOf("receipts", ({ receipt: text = "", key = "", task = "" }): Call => {
+  ...loadVectors("receipts").map(({ receipt: text = "", key = "", task = "" }): Call => {
     return { verifier: "verifyReceipt", text, options: { publicKey: key, taskId: task, now } };
   }),
-  ...vectorsOf("credentials", ({ credential: text = "", now: at = now }): Call => {
+  ...loadVectors("credentials").map(({ credential: text = "", now: at = now }): Call => {
     return { verifier: "verifyCredential", text, options: { now: at } };
   }),
-  ...vectorsOf("ledgers", ({ ledger: text = "", key = "" }): Call => {
+  ...loadVectors("ledgers").map(({ ledger: text = "", key = "" }): Call => {
     return { verifier: "verifyArtifact", text, options: { publicKey: key, now } };
   }),
   ...createBundles().map((text): Call => ({ verifier: "verifyArtifact", text, options: { now } })),

@@ -2,86 +2,26 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { join } from "node:path";
 import { generateKeyPair, parseJsonText, publicKeyToDidKey } from "@agent/crypto";
-import {
-  findLogPlace,
-  getOutcome,
-  parseLogOptions,
-  PROOF_LEVELS,
-  type Verdict,
-  verifyArtifact,
-  verifyLogProof,
-} from "@agent/verify";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import { verifyArtifact } from "@agent/verify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findBrowser, openBrowser } from "../open-browser.ts";
-import { findBarriers, getOverflow } from "../page-checks.ts";
-import { startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
 import { loadBundleExamples, READABLE_TITLE, type BundleExample } from "../load-bundle-examples.ts";
+import { loadLogExamples, WITNESSED_TITLE } from "../load-log-examples.ts";
+import { findBrowser } from "../open-browser.ts";
+import { findBarriers, getOverflow } from "../page-checks.ts";
+import { getExpected } from "./world/expected-verdict.ts";
+import { loadVectors } from "./world/load-vectors.ts";
 import {
-  loadLogExamples,
-  loadLogVectors,
-  type LogExample,
-  WITNESSED_TITLE,
-} from "../load-log-examples.ts";
+  giveFiles,
+  nameKeys,
+  NOW,
+  readShown,
+  startVerifier,
+  type Verifier,
+  waitForArticles,
+} from "./world/verifier.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const screenshots = join(root, "docs/screenshots");
-const NOW = 1_767_330_954_827;
-
-/** A verdict as the page shows it. */
-interface Shown {
-  readonly state: string;
-  readonly code: string | undefined;
-  readonly levels: readonly string[];
-  /** The root of the log's head; absent if no log contains the file. */
-  readonly head?: string;
-}
-
-/** Returns the verdict of Node.js in the page's words. */
-function getExpected(
-  text: string,
-  keys: readonly string[],
-  { log = {}, proof, identity }: Partial<LogExample> = {},
-): Shown {
-  const parsed = parseLogOptions(log);
-  if (!parsed.ok) throw new Error(parsed.message);
-  const publicKey = keys.length === 0 ? undefined : keys;
-  const options = { now: NOW, publicKey, log: parsed.options };
-  const relaySuccession = identity?.succession;
-  const artifact = parseJsonText(text)?.value ?? text;
-  const alone = verifyArtifact(text, { ...options, relaySuccession });
-  const verdict = verifyLogProof(alone, artifact, proof, options);
-  const place = findLogPlace(verdict, artifact, options, proof);
-  const isLogText = verdict.kind === "log_proof" || verdict.kind === "checkpoint";
-  const isNamed = isLogText ? log.log !== undefined : publicKey !== undefined;
-  return {
-    state: getState(verdict, isNamed),
-    code: verdict.code,
-    levels: verdict.kind === null ? [] : PROOF_LEVELS.map(({ name }) => levelOf(verdict, name)),
-    ...(place !== null && { head: Buffer.from(place.root).toString("hex") }),
-  };
-}
-
-function getState(verdict: Verdict, isNamed: boolean): string {
-  if (verdict.kind === null) return "unreadable";
-  if (getOutcome(verdict, { publicKey: isNamed ? "named" : undefined }) === "refused") {
-    return "refused";
-  }
-  const isBound = verdict.checks.some(({ name, ok }) => name === "key_bound" && ok);
-  return isNamed && isBound ? "confirmed" : "unconfirmed";
-}
-
-function levelOf({ checks }: Verdict, name: string): string {
-  const check = checks.find((each) => each.name === name);
-  return check === undefined ? "absent" : check.ok ? "holds" : "fails";
-}
-
-type Vector = { readonly [member: string]: string };
-
-function loadVectors(name: string): Vector[] {
-  const lines = readFileSync(join(root, `vectors/own/${name}.jsonl`), "utf8").trimEnd();
-  return lines.split("\n").map((line) => JSON.parse(line) as Vector);
-}
 
 const executablePath = findBrowser();
 if (executablePath === undefined) {
@@ -89,172 +29,21 @@ if (executablePath === undefined) {
 }
 
 describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240_000 }, () => {
-  let browser: Browser;
-  let relay: RelayProcess;
+  let verifier: Verifier;
   let examples: readonly BundleExample[];
-  const messages: string[] = [];
-  const requests: string[] = [];
 
   beforeAll(async () => {
-    relay = await startRelayProcess();
-    browser = await openBrowser(executablePath ?? "");
+    verifier = await startVerifier(executablePath ?? "");
     examples = await loadBundleExamples();
   }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    await relay.stop();
-  });
-
-  async function openPage(
-    path = "/verify",
-    options: Parameters<Browser["newContext"]>[0] = {},
-  ): Promise<{ page: Page; context: BrowserContext }> {
-    const context = await browser.newContext({
-      viewport: { width: 1280, height: 900 },
-      ...options,
-    });
-    const page = await context.newPage();
-    page.on("console", (message) => messages.push(message.text()));
-    page.on("pageerror", (error) => messages.push(error.message));
-    page.on("request", (request) => requests.push(request.url()));
-    await page.clock.setFixedTime(NOW);
-    await page.goto(`${relay.baseUrl}${path}`);
-    if (path === "/verify") await page.waitForSelector("main[data-ready]");
-    return { page, context };
-  }
-
-  async function give(page: Page, texts: readonly string[], name = "evidence.json") {
-    await page.setInputFiles(
-      "input[type=file]",
-      texts.map((text) => ({
-        name,
-        mimeType: "application/json",
-        buffer: Buffer.from(text),
-      })),
-    );
-    await waitForArticles(page, texts.length);
-  }
-
-  const waitForArticles = (page: Page, count: number) =>
-    expect
-      .poll(() => page.locator("article").count(), { timeout: 120_000, interval: 100 })
-      .toBe(count);
-
-  const readShown = (page: Page) => page.evaluate<Shown[]>(READ_SHOWN);
-
-  /** Compares the page with Node.js on many texts at once, with the same keys. */
-  async function compare(texts: readonly string[], keys: readonly string[]): Promise<void> {
-    for (let at = 0; at < texts.length; at += 50) {
-      const some = texts.slice(at, at + 50);
-      const { page, context } = await openPage();
-      await page.fill("#keys", keys.join(" "));
-      await give(page, some);
-      const expected = some.map((text) => JSON.parse(JSON.stringify(getExpected(text, keys))));
-      expect(await readShown(page)).toEqual(expected);
-      await context.close();
-    }
-  }
-
-  it.each([
-    ["receipts", "receipt"],
-    ["credentials", "credential"],
-    ["ledgers", "ledger"],
-  ])(
-    "the page /verify gives the verdict of Node.js on every vector of %s, with and without keys",
-    async (name, member) => {
-      const vectors = loadVectors(name);
-      const texts = vectors.map((vector) => vector[member] ?? "");
-      const keys = [...new Set(vectors.map(({ key }) => key ?? ""))].filter((key) =>
-        /^[0-9a-f]{64}$/.test(key),
-      );
-      expect(texts.length).toBeGreaterThan(20);
-      await compare(texts, []);
-      if (keys.length > 0) await compare(texts, keys);
-    },
-  );
-
-  it("the page /verify gives the verdict of Node.js on every example and every attack on a bundle", async () => {
-    expect(examples.length).toBeGreaterThan(40);
-    await compare(
-      examples.map(({ text }) => text),
-      [],
-    );
-    const byKeys = Map.groupBy(examples, ({ keys }) => keys.join(" "));
-    for (const [keys, some] of byKeys) {
-      if (keys === "") continue;
-      await compare(
-        some.map(({ text }) => text),
-        keys.split(" "),
-      );
-    }
-  });
-
-  /** Opens the page with the keys of an example in its fields. */
-  async function openNamed({ keys, log }: Pick<LogExample, "keys" | "log">) {
-    const opened = await openPage();
-    await nameKeys(opened.page, { keys, log });
-    return opened;
-  }
-
-  async function nameKeys(page: Page, { keys, log }: Pick<LogExample, "keys" | "log">) {
-    await page.fill("#keys", keys.join(" "));
-    if (!(await page.isVisible("#log"))) await page.click("text=Log and witnesses");
-    await page.fill("#quorum", "");
-    await page.fill("#log", log.log ?? "");
-    await page.fill("#witnesses", log.witness?.join("\n") ?? "");
-    await page.fill("#quorum", log.quorum ?? "");
-  }
-
-  it("the page /verify gives the verdict of Node.js on every proof file and checkpoint of the vectors", async () => {
-    const vectors = loadLogVectors();
-    expect(vectors.length).toBeGreaterThan(60);
-    const byNames = Map.groupBy(vectors, ({ log }) => JSON.stringify(log));
-    for (const [, some] of byNames) {
-      const { log } = some[0]!;
-      const { page, context } = await openNamed({ keys: [], log });
-      await give(
-        page,
-        some.map(({ text }) => text),
-      );
-      const expected = some.map(({ text }) => getExpected(text, [], { log }));
-      expect(await readShown(page)).toEqual(JSON.parse(JSON.stringify(expected)));
-      await context.close();
-    }
-  });
-
-  it("the page /verify gives the verdict of Node.js on evidence and records in a log, and after a changed key", async () => {
-    const seen = new Set<string>();
-    for (const example of await loadLogExamples()) {
-      const { text, keys, proof, identity } = example;
-      const { page, context } = await openNamed(example);
-      const companions = [proof, identity === undefined ? undefined : JSON.stringify(identity)];
-      await give(page, [text, ...companions.filter((each) => each !== undefined)]);
-      // Node.js would be given the wrong proof explicitly, whereas the page finds no proof that fits.
-      const fits = example.title === "another proof" ? { ...example, proof: undefined } : example;
-      const expected = getExpected(text, keys, fits as LogExample);
-      const [shown] = await readShown(page);
-      expect([example.title, shown]).toEqual([
-        example.title,
-        JSON.parse(JSON.stringify(expected)) as unknown,
-      ]);
-      seen.add(`${expected.state} ${expected.code ?? ""}`);
-      await context.close();
-    }
-    expect([...seen].toSorted()).toEqual([
-      "confirmed ",
-      "refused artifact.key_unbound",
-      "refused log.entry_missing",
-      "refused log.inclusion_invalid",
-      "refused log.quorum_missing",
-      "refused log.wrong_origin",
-    ]);
-  });
+  afterAll(() => verifier?.stop());
 
   it("the page /verify shows index, head and witnesses of a log, and verifies again when the named keys change", async () => {
     const examples = await loadLogExamples();
     const witnessed = examples.find(({ title }) => title === WITNESSED_TITLE)!;
-    const { page, context } = await openNamed(witnessed);
-    await give(page, [witnessed.text]);
+    const { page, context } = await verifier.openPage();
+    await nameKeys(page, witnessed);
+    await giveFiles(page, [witnessed.text]);
     const facts = await page.locator(".facts.log").innerText();
     expect(facts).toContain("whose key you named");
     const stamp = await page.locator(".stamp").innerText();
@@ -278,12 +67,8 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
-  it("the page /verify shows every file that is no artifact as not readable", async () => {
-    await compare(
-      ["", "{", "[]", "null", '{"a":1,"a":1}', "\ufeff{}", "\u0000", "a".repeat(1e6)],
-      [],
-    );
-    const { page, context } = await openPage();
+  it("the page /verify says where a file is not readable", async () => {
+    const { page, context } = await verifier.openPage();
     await page.setInputFiles("input[type=file]", {
       name: "image.png",
       mimeType: "image/png",
@@ -297,9 +82,9 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
 
   it("the page /verify does not call a receipt changed where the key of its relay is named", async () => {
     const receipt = readFileSync(new URL("../../examples/receipt.json", import.meta.url), "utf8");
-    const { page, context } = await openPage();
+    const { page, context } = await verifier.openPage();
     await page.fill("#keys", publicKeyToDidKey(generateKeyPair().publicKey));
-    await give(page, [receipt, receipt.replace("to 2, be", "to 3, be")]);
+    await giveFiles(page, [receipt, receipt.replace("to 2, be", "to 3, be")]);
     const stamps = await page.locator("article .stamp").allInnerTexts();
     expect(stamps.toSorted()).toEqual([
       expect.stringContaining("It was signed by a key that you did not name for its agent."),
@@ -310,8 +95,8 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
 
   it("the page /verify is green only while a fitting key is named, and follows the field", async () => {
     const { text, keys } = getNamedExample(examples);
-    const { page, context } = await openPage();
-    await give(page, [text]);
+    const { page, context } = await verifier.openPage();
+    await giveFiles(page, [text]);
     expect(await readShown(page)).toMatchObject([{ state: "unconfirmed" }]);
     await page.fill("#keys", keys.join(" "));
     await page.waitForSelector("article.confirmed");
@@ -327,9 +112,9 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
 
   it("the page /verify does not show the result of a refused file until the reader opens it", async () => {
     const { text, keys } = getNamedExample(examples);
-    const { page, context } = await openPage();
+    const { page, context } = await verifier.openPage();
     await page.fill("#keys", keys.join(" "));
-    await give(page, [text.replace('"amount_settled":2', '"amount_settled":3')]);
+    await giveFiles(page, [text.replace('"amount_settled":2', '"amount_settled":3')]);
     await page.waitForSelector("article.refused");
     const result = page.locator("details.result");
     expect(await result.getAttribute("open")).toBe(null);
@@ -342,9 +127,9 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
       const { valid, checks } = verifyArtifact(receipt, { publicKey: key, now: NOW });
       return valid && checks.some(({ ok }) => !ok);
     });
-    const { page, context } = await openPage();
+    const { page, context } = await verifier.openPage();
     await page.fill("#keys", warned?.["key"] ?? "");
-    await give(page, [warned?.["receipt"] ?? ""]);
+    await giveFiles(page, [warned?.["receipt"] ?? ""]);
     expect(await page.locator("article[data-warned]").innerText()).toContain(
       "not every check holds",
     );
@@ -354,9 +139,9 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
   it("the page /verify verifies many nested receipts in the worker", async () => {
     const large = examples.find(({ text }) => text.split('"prompt_hash"').length > 21);
     expect(large).toBeDefined();
-    const { page, context } = await openPage();
+    const { page, context } = await verifier.openPage();
     expect(page.workers().length).toBe(1);
-    await give(page, [large?.text ?? ""]);
+    await giveFiles(page, [large?.text ?? ""]);
     expect(await readShown(page)).toMatchObject([
       { state: getExpected(large?.text ?? "", []).state },
     ]);
@@ -364,11 +149,11 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
   });
 
   it("the page /verify shows each verdict once it is known, and none for other keys than those named", async () => {
-    const { page, context } = await openPage();
+    const { page, context } = await verifier.openPage();
     const some = examples.slice(0, 40).map(({ text }) => text);
     // The articles are counted in the page at every change, because a poll might miss the first ones.
     await page.evaluate(WATCH_ARTICLES);
-    await give(page, some);
+    await giveFiles(page, some);
     const counts = await page.evaluate<number[]>("globalThis.articleCounts");
     expect(counts.filter((count) => count > 0 && count < some.length).length).toBeGreaterThan(5);
     await page.evaluate("globalThis.articleCounts = []");
@@ -379,13 +164,13 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
   });
 
   it("the page /verify works without a network once it has loaded, and every connection is blocked", async () => {
-    const { page, context } = await openPage();
+    const { page, context } = await verifier.openPage();
     await context.setOffline(true);
-    const before = requests.length;
-    await give(page, [getNamedExample(examples).text]);
-    expect(requests.slice(before)).toEqual([]);
+    const before = verifier.requests.length;
+    await giveFiles(page, [getNamedExample(examples).text]);
+    expect(verifier.requests.slice(before)).toEqual([]);
     await context.setOffline(false);
-    const seen = messages.length;
+    const seen = verifier.messages.length;
     const answer = await page.evaluate(() =>
       fetch("/live").then(
         () => "answered",
@@ -394,7 +179,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     );
     expect(answer).toBe("TypeError");
     // Only this attempt may cause a message.
-    expect(messages.splice(seen).join()).toContain("Content Security Policy");
+    expect(verifier.messages.splice(seen).join()).toContain("Content Security Policy");
     await context.close();
   });
 
@@ -407,8 +192,10 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
       task: { ...bundle.task, prompt: hostile, submitted_by: hostile },
       receipt: { ...bundle.receipt, result: hostile, agent_id: hostile },
     });
-    const { page, context } = await openPage("/verify", { viewport: { width: 390, height: 844 } });
-    await give(page, [changed], `${hostile.slice(0, 200)}'; rm -rf.json`);
+    const { page, context } = await verifier.openPage("/verify", {
+      viewport: { width: 390, height: 844 },
+    });
+    await giveFiles(page, [changed], `${hostile.slice(0, 200)}'; rm -rf.json`);
     expect(await page.locator("article img").count()).toBe(0);
     const shown = await page.locator("article").innerText();
     expect(shown).not.toContain("\u202e");
@@ -419,7 +206,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
 
   it("the page /verify stores keys in the browser only if the reader asks for it", async () => {
     const { keys } = getNamedExample(examples);
-    const { page, context } = await openPage();
+    const { page, context } = await verifier.openPage();
     await page.fill("#keys", keys[0] ?? "");
     expect(await page.evaluate("localStorage.length")).toBe(0);
     await page.click("text=Keys kept in this browser");
@@ -453,7 +240,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     "the page /verify shows %s at %i px, %s, without overflow and faults of accessibility",
     async (name, width, scheme) => {
       const { text, keys } = getNamedExample(examples);
-      const { page, context } = await openPage("/verify", {
+      const { page, context } = await verifier.openPage("/verify", {
         viewport: { width, height: 900 },
         colorScheme: scheme,
       });
@@ -463,10 +250,10 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
         const examples = await loadLogExamples();
         const witnessed = examples.find(({ title }) => title === WITNESSED_TITLE)!;
         await nameKeys(page, witnessed);
-        await give(page, [witnessed.text]);
+        await giveFiles(page, [witnessed.text]);
         await page.evaluate("document.querySelector('article').scrollIntoView()");
       } else {
-        await give(page, [name === "refused" ? changed : text]);
+        await giveFiles(page, [name === "refused" ? changed : text]);
       }
       expect(await getOverflow(page)).toBe(0);
       expect(await findBarriers(page)).toEqual([]);
@@ -486,7 +273,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     "the page / shows the relay at its address at %i px, %s",
     async (width, colorScheme) => {
       const viewport = { width, height: 700 };
-      const { page, context } = await openPage("/", { viewport, colorScheme });
+      const { page, context } = await verifier.openPage("/", { viewport, colorScheme });
       expect(await page.locator("button").count()).toBe(3);
       expect(await getOverflow(page)).toBe(0);
       expect(await findBarriers(page)).toEqual([]);
@@ -498,30 +285,30 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
 
   it("the page /verify works as one file without a server", async () => {
     const { text, keys } = getNamedExample(examples);
-    const context = await browser.newContext({ offline: true });
+    const context = await verifier.browser.newContext({ offline: true });
     const page = await context.newPage();
-    page.on("console", (message) => messages.push(message.text()));
+    page.on("console", (message) => verifier.messages.push(message.text()));
     await page.goto(`file://${join(root, "apps/relay/assets/console/agent-verify.html")}`);
     await page.waitForSelector("main[data-ready]");
     await page.fill("#keys", keys.join(" "));
-    await give(page, [text]);
+    await giveFiles(page, [text]);
     expect(await readShown(page)).toMatchObject([{ state: "confirmed" }]);
     await context.close();
   });
 
   it("the page /verify fits one sheet of paper and 70 kB", async () => {
     const { text, keys } = getNamedExample(examples);
-    const { page, context } = await openPage();
+    const { page, context } = await verifier.openPage();
     await page.fill("#keys", keys.join(" "));
-    await give(page, [text]);
+    await giveFiles(page, [text]);
     const pdf = (await page.pdf({ format: "A4" })).toString("latin1");
     expect(pdf.match(/\/Type\s*\/Page\b(?!s)/g)?.length).toBe(1);
     await context.close();
-    const loaded = await fetch(`${relay.baseUrl}/verify`).then((answer) => answer.text());
+    const loaded = await fetch(`${verifier.baseUrl}/verify`).then((answer) => answer.text());
     const files = [...loaded.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, path]) => path ?? "");
     const sizes = await Promise.all(
       files.map(async (path) => {
-        const answer = await fetch(`${relay.baseUrl}/${path}`);
+        const answer = await fetch(`${verifier.baseUrl}/${path}`);
         return gzipSync(await answer.bytes(), { level: 9 }).length;
       }),
     );
@@ -530,9 +317,11 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
   });
 
   it("the page /verify causes no message in the browser's console and requests nothing from other origins", () => {
-    expect(messages).toEqual([]);
+    expect(verifier.messages).toEqual([]);
     expect(
-      requests.filter((url) => !url.startsWith(relay.baseUrl) && !url.startsWith("blob:")),
+      verifier.requests.filter(
+        (url) => !url.startsWith(verifier.baseUrl) && !url.startsWith("blob:"),
+      ),
     ).toEqual([]);
   });
 });
@@ -542,14 +331,6 @@ function getNamedExample(examples: readonly BundleExample[]): BundleExample {
   if (found === undefined) throw new Error("the readable example is missing");
   return found;
 }
-
-/** Evaluated in the page, which does not have the types of this file. */
-const READ_SHOWN = `[...document.querySelectorAll("article")].map((article) => ({
-  state: article.className,
-  code: article.dataset.code,
-  levels: [...article.querySelectorAll(":scope > section > .levels > li")].map((level) => level.className),
-  head: article.querySelector(".facts.log [data-head]")?.textContent,
-}))`;
 
 const WATCH_ARTICLES = `
   globalThis.articleCounts = [];
