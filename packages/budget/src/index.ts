@@ -18,7 +18,6 @@ export {
 } from "./account.ts";
 export {
   sumHeldCardMoney,
-  MAX_CARD_LOTS,
   moveCardMoney,
   type CardHolding,
   type MovedHolding,
@@ -32,14 +31,14 @@ export {
   type PlanAllocation,
   type PlanStep,
 } from "./allocation.ts";
-export { computeFeeChain, isFeeRate, rateToPpm, splitFee, type FeeSplit } from "./fee.ts";
+export { computeFeeChain, isFeeRate, splitFee, type FeeSplit } from "./fee.ts";
 export {
   type ArbiterKind,
   decideInspection,
+  type DecideInspectionResult,
   expireInspection,
   extendDeadline,
   type Inspection,
-  type InspectionAnswer,
   type InspectionEvent,
   type InspectionOutcome,
   type InspectionResult,
@@ -99,7 +98,7 @@ export {
   type Posting,
   type TransactionType,
 } from "./posting.ts";
-export { estimateCost, isPriced, quoteTask, type CapabilityPrice } from "./price.ts";
+export { isPriced, quoteTask, type CapabilityPrice } from "./price.ts";
 export { matchesPostings, type RecordedSettlement } from "./settlement-record.ts";
 export type {
   AmountCode,
@@ -111,7 +110,6 @@ export type {
 } from "./refusals.ts";
 export {
   decideSettlement,
-  computeSettlementAmount,
   type ReceiptStatus,
   type SettlementDecision,
   type SettlementStatus,

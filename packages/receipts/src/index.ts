@@ -1,4 +1,3 @@
-export { SUITE } from "@agent/crypto";
 export {
   type VerifyAttestationOptions,
   type AttestationRefusal,
@@ -10,7 +9,7 @@ export {
 } from "./records/attestation.ts";
 export { isBoundToTask } from "./checks/is-bound-to-task.ts";
 export { type ChainLink, flattenChain, type ReceiptChain, getVerdictAt } from "./checks/chain.ts";
-export { isWithinScope, parseScope } from "./delegation/delegation-scope.ts";
+export { isWithinScope } from "./delegation/delegation-scope.ts";
 export {
   attenuateDelegationToken,
   type Attenuation,
@@ -26,7 +25,6 @@ export {
   type DatedKey,
   filterKeysAt,
   filterKeysInForce,
-  isKeyInForce,
   type KeyValidity,
   type ReceiptTimes,
 } from "./keys/is-key-in-force.ts";

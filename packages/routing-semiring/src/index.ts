@@ -8,7 +8,6 @@ export {
   type EndedTask,
   type InspectedTask,
 } from "./ranking/get-counted-status.ts";
-export { drawRandom, shouldExplore, shiftWeights } from "./ranking/explore.ts";
 export { Graph, type Edge, type EdgeCode, type EdgeResult } from "./graph/graph.ts";
 export {
   findRankInSteps,
@@ -23,7 +22,6 @@ export {
 } from "./ranking/rank.ts";
 export { runSteps, type Steps } from "./ranking/run-steps.ts";
 export {
-  EXCERPT_CANDIDATES,
   MAX_RECORDED_CANDIDATES,
   rankAndRecord,
   rankAndRecordInSteps,
@@ -70,5 +68,5 @@ export {
   type TrustThresholds,
 } from "./trust/payer-backing.ts";
 export { selectFigures, type TaskFigures } from "./trust/select-figures.ts";
-export { computeNextLevel, getTrustScore, type TrustLevel } from "./trust/trust-level.ts";
+export { getTrustScore, type TrustLevel } from "./trust/trust-level.ts";
 export { DEFAULT_WEIGHTS, type SubScores, type Weights } from "./weights.ts";

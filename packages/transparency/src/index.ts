@@ -83,7 +83,6 @@ export {
   type ConsistencyResult,
   type InclusionClaim,
   type InclusionResult,
-  MAX_PROOF_HASHES,
   verifyConsistency,
   verifyEntryInclusion,
   verifyInclusion,

@@ -10,7 +10,7 @@ export {
   type Signer,
 } from "./bundle/schema.ts";
 export type { BundleInspection } from "./bundle/inspection/schema.ts";
-export type { Posting } from "./bundle/posting-schema.ts";
+export type { BundlePosting } from "./bundle/posting-schema.ts";
 export {
   listKeyParts,
   type IsSignedBy,

@@ -1,9 +1,9 @@
-import type { Posting } from "@agent/verify";
+import type { BundlePosting } from "@agent/verify";
 import { sumPostings } from "./verifying/artifact-parts.ts";
 import { showDollars, showLine, toMicroUnits } from "../shared/format/show-text.ts";
 
 /** The movement of money that settled the task; its amounts must add up to zero. */
-export function PostingsTable({ postings }: { postings: readonly Posting[] }) {
+export function PostingsTable({ postings }: { postings: readonly BundlePosting[] }) {
   if (postings.length === 0) return null;
   const sum = sumPostings(postings);
   return (

@@ -58,7 +58,7 @@ export type InspectionEvent =
   | { readonly type: "decided"; readonly share: Millionths; readonly by: ArbiterKind };
 
 /** An inspection after an action, or the code of the refusal. */
-export type InspectionAnswer =
+export type DecideInspectionResult =
   | { readonly ok: true; readonly inspection: Inspection }
   | { readonly ok: false; readonly code: InspectionCode };
 
@@ -145,7 +145,7 @@ export function decideInspection(
   event: InspectionEvent,
   terms: InspectionTerms,
   now: number,
-): InspectionAnswer {
+): DecideInspectionResult {
   const current = expireInspection(inspection, terms, now);
   const code = checkEvent(current, event);
   return code === undefined

@@ -1,4 +1,4 @@
-import { asMicro } from "@agent/budget";
+import { asMicro, type ReceiptStatus } from "@agent/budget";
 import { describe, expect, it } from "vitest";
 import { NOW, SCHEDULE, buildInboundTask, TERMS } from "../../test/messages.ts";
 import type { Delivery } from "../delivery/delivery.ts";
@@ -15,7 +15,6 @@ import {
   postponeInbound,
   voidInbound,
 } from "./inbound-task.ts";
-import type { ReceiptStatus } from "./outbound-task.ts";
 import {
   abandonReturn,
   acknowledgeReturn,

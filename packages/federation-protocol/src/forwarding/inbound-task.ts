@@ -1,6 +1,5 @@
-import { asMicro, type Micro } from "@agent/budget";
+import { asMicro, type Micro, type ReceiptStatus } from "@agent/budget";
 import type { SettlementTerms } from "../settlement/settlement-terms.ts";
-import type { ReceiptStatus } from "./outbound-task.ts";
 import type { RetrySchedule } from "../delivery/retry-schedule.ts";
 
 /**

@@ -16,7 +16,6 @@ export {
 } from "./inbound-task.ts";
 export {
   abandonReturn,
-  acknowledgeReturn,
   awaitLateSettlement,
   beginReturn,
   endReturn,
@@ -36,7 +35,6 @@ export {
   type OutboundTask,
   getPayable,
   postponeOutbound,
-  type ReceiptStatus,
   releasePayable,
   applyResult,
   voidOutbound,

@@ -1,11 +1,8 @@
-import { asMicro, type Micro } from "@agent/budget";
+import { asMicro, type Micro, type ReceiptStatus } from "@agent/budget";
 import { type Delivery, classifyDelivery, isIdTaken } from "../delivery/delivery.ts";
 import type { SettlementTerms } from "../settlement/settlement-terms.ts";
 import { type FederationRefusal, refuse, type ResultCode } from "../refusals.ts";
 import type { RetrySchedule } from "../delivery/retry-schedule.ts";
-
-/** The status that a task's receipt states. */
-export type ReceiptStatus = "completed" | "failed" | "denied";
 
 /**
  * The state of a task that was sent to a peer:

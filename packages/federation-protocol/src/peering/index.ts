@@ -6,7 +6,7 @@ export {
   selectInitialCreditLimit,
   type AdmissionInput,
 } from "./admission.ts";
-export { type ForwardHistory, isCircuitOpen, recordForwardOutcome } from "./circuit-breaker.ts";
+export { type ForwardHistory, isCircuitOpen } from "./circuit-breaker.ts";
 export {
   getHeartbeatClaims,
   createHeartbeat,
@@ -63,4 +63,3 @@ export {
   type StatedPosition,
   StatedPositionSchema,
 } from "../messages/peer.ts";
-export { PEER_STATES, type PeerEntry, PeerEntrySchema, type PeerState } from "@agent/wire";

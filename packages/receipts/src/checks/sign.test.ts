@@ -1,4 +1,4 @@
-import { canonicalize, sha256Hex } from "@agent/crypto";
+import { canonicalize, sha256Hex, SUITE } from "@agent/crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { alice, bob, buildBody, buildSignedReceipt, createSigner } from "../../test/fixtures.ts";
@@ -7,7 +7,6 @@ import {
   type ReceiptBody,
   hashReceipt,
   signReceipt,
-  SUITE,
   verifyReceipt,
 } from "../index.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { signJson } from "@agent/crypto";
+import { signJson, SUITE } from "@agent/crypto";
 import { createSigner } from "../../test/fixtures.ts";
 import {
   attenuateDelegationToken,
@@ -11,7 +11,6 @@ import {
   type DelegationTokenBody,
   getEffectiveRight,
   signDelegationToken,
-  SUITE,
   verifyDelegationToken,
 } from "../index.ts";
 

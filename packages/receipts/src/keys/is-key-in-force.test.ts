@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { filterKeysInForce, isKeyInForce } from "../index.ts";
+import { filterKeysInForce } from "../index.ts";
+import { isKeyInForce } from "./is-key-in-force.ts";
 
 const minute = 60_000;
 const born = 1_000 * minute;

@@ -1,3 +1,4 @@
+import { SUITE } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import { alice, bob, buildSignedReceipt, taskId } from "../../test/fixtures.ts";
 import {
@@ -5,7 +6,6 @@ import {
   hashReceipt,
   type RelayAttestationBody,
   signAttestation,
-  SUITE,
   verifyAttestation,
 } from "../index.ts";
 

@@ -1,7 +1,7 @@
-import { hexToDidKey, signJson } from "@agent/crypto";
+import { hexToDidKey, signJson, SUITE } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import { alice, bob, taskId } from "../../test/fixtures.ts";
-import { type NoShowRecordBody, signNoShowRecord, SUITE, verifyNoShowRecord } from "../index.ts";
+import { type NoShowRecordBody, signNoShowRecord, verifyNoShowRecord } from "../index.ts";
 
 const body: NoShowRecordBody = {
   task_id: taskId,

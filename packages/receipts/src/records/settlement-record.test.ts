@@ -1,11 +1,10 @@
-import { hexToDidKey } from "@agent/crypto";
+import { hexToDidKey, SUITE } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import { alice, bob, buildSignedReceipt, taskId } from "../../test/fixtures.ts";
 import {
   hashReceipt,
   type SettlementRecordBody,
   signSettlementRecord,
-  SUITE,
   verifySettlementRecord,
 } from "../index.ts";
 

@@ -1,7 +1,7 @@
 import { verifySettlementRecord } from "@agent/receipts";
 import type { ArtifactRefusal } from "../refusals.ts";
 import { getReceiptHash } from "./get-receipt-hash.ts";
-import { areAmountsExact, type Posting, toMicroUnits } from "./posting-schema.ts";
+import { areAmountsExact, type BundlePosting, toMicroUnits } from "./posting-schema.ts";
 import type { EvidenceBundle } from "./schema.ts";
 import { type NarrowKeys, narrowRelayKeys } from "./try-limit.ts";
 
@@ -47,10 +47,10 @@ const chargeTypes = ["settlement_debit", "settlement_credit", "fee"];
 /**
  * A task of a local agent is charged to the agent's account; a task of another relay is paid from its hold.
  */
-function sumReceived(postings: readonly Posting[], type: string): bigint {
+function sumReceived(postings: readonly BundlePosting[], type: string): bigint {
   return sumAmounts(postings.filter((posting) => posting.type === type && posting.amount > 0));
 }
 
-function sumAmounts(postings: readonly Posting[]): bigint {
+function sumAmounts(postings: readonly BundlePosting[]): bigint {
   return postings.reduce((sum, { amount }) => sum + toMicroUnits(amount), 0n);
 }

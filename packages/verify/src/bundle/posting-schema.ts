@@ -14,7 +14,7 @@ export const PostingSchema = v.looseObject(
 );
 
 /** One side of a transaction: into the account, or out of it if negative. */
-export interface Posting {
+export interface BundlePosting {
   readonly transaction_id: string;
   readonly account: string;
   readonly type: string;
@@ -26,7 +26,7 @@ export interface Posting {
  * Returns whether every amount is an integer of micro-units below 2^53. Other amounts are refused, not
  * rounded: a small amount would be lost when added to a large one.
  */
-export function areAmountsExact(postings: readonly Posting[]): boolean {
+export function areAmountsExact(postings: readonly BundlePosting[]): boolean {
   return postings.every(({ amount }) => {
     const micro = Math.round(amount * MICRO);
     return Number.isSafeInteger(micro) && micro / MICRO === amount;

@@ -15,7 +15,7 @@ import { parseDidKey } from "../expected-key.ts";
 import { RoutingRecordSchema } from "./check-routing.ts";
 import { amount, hex32, text, time } from "./fields.ts";
 import { type BundleInspection, InspectionSchema } from "./inspection/schema.ts";
-import { type Posting, PostingSchema } from "./posting-schema.ts";
+import { type BundlePosting, PostingSchema } from "./posting-schema.ts";
 
 /** The only version of the format. */
 export const BUNDLE_SPEC = "agent/evidence@1.0";
@@ -177,7 +177,7 @@ export interface EvidenceBundle extends Pick<
   /** Earlier executors that let their claims expire; absent if there is none. */
   readonly no_shows?: readonly NoShowRecord[];
   /** One transaction, whose amounts sum to zero; empty for a free task. */
-  readonly postings: readonly Posting[];
+  readonly postings: readonly BundlePosting[];
   /** The inspection before payment; absent if the submitter did not request one. */
   readonly inspection?: BundleInspection;
   readonly credential: VerifiableCredential | null;

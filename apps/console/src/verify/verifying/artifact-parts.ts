@@ -1,5 +1,5 @@
 import { isJsonObject } from "@agent/crypto";
-import type { EvidenceBundle, Posting, Verdict } from "@agent/verify";
+import type { EvidenceBundle, BundlePosting, Verdict } from "@agent/verify";
 
 /** Returns the bundle if the artifact has the members of one, which `well_formed` has checked. */
 export function getBundle(verdict: Verdict, artifact: unknown): EvidenceBundle | null {
@@ -32,6 +32,6 @@ export function listInner({ kind, nested }: Verdict, value: unknown): InnerArtif
 }
 
 /** Adds up the postings in millionths of a US dollar. */
-export function sumPostings(postings: readonly Posting[]): number {
+export function sumPostings(postings: readonly BundlePosting[]): number {
   return postings.reduce((sum, { amount }) => sum + Math.round(amount * 1e6), 0);
 }

@@ -1,6 +1,6 @@
 import { fromMicro, toDollars } from "@agent/budget";
-import type { PeerEntry, PendingPeer } from "@agent/federation-protocol/peering";
-import type { FederationPeer } from "@agent/wire";
+import type { PendingPeer } from "@agent/federation-protocol/peering";
+import type { FederationPeer, PeerEntry } from "@agent/wire";
 import { getClearingBalance } from "../../budget/post-clearing.ts";
 import { DAY_MS } from "../../clock/durations.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

@@ -6,13 +6,13 @@ import {
   type InspectionOutcome,
   type InspectionSettlement,
   type Micro,
-  type Posting as BookedPosting,
+  type Posting,
   settleInspection,
   toMicro,
 } from "@agent/budget";
 import { hashOutcomeRecord } from "@agent/receipts";
 import type { ArtifactRefusal } from "../../refusals.ts";
-import { areAmountsExact, type Posting } from "../posting-schema.ts";
+import { areAmountsExact, type BundlePosting } from "../posting-schema.ts";
 import type { EvidenceBundle } from "../schema.ts";
 import type { BundleInspection } from "./schema.ts";
 
@@ -130,7 +130,7 @@ function matchesRecord(
 function matchesMovements(
   { task }: EvidenceBundle,
   { postings }: BundleInspection,
-  expected: readonly BookedPosting[],
+  expected: readonly Posting[],
 ): boolean {
   const rest = subtractPostings(postings, expected);
   if (rest === null) return false;
@@ -147,9 +147,9 @@ function matchesMovements(
 
 /** Returns the postings that are not among the expected ones; null if an expected one is missing. */
 function subtractPostings(
-  postings: readonly Posting[],
-  expected: readonly BookedPosting[],
-): readonly Posting[] | null {
+  postings: readonly BundlePosting[],
+  expected: readonly Posting[],
+): readonly BundlePosting[] | null {
   const rest = [...postings];
   for (const { account, type, amount } of expected) {
     const index = rest.findIndex(

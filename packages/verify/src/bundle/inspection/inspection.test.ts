@@ -35,7 +35,7 @@ import {
   type Evidence,
   formatBundle,
   formatReport,
-  type Posting as BundlePosting,
+  type BundlePosting,
   signBundle,
   verifyBundle,
 } from "../../index.ts";

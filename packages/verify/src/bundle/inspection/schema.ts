@@ -9,7 +9,7 @@ import {
 } from "@agent/receipts";
 import * as v from "valibot";
 import { text } from "../fields.ts";
-import { type Posting, PostingSchema } from "../posting-schema.ts";
+import { type BundlePosting, PostingSchema } from "../posting-schema.ts";
 
 const STATES = ["inspecting", "rejected", "disputed", "closed"] as const;
 
@@ -78,5 +78,5 @@ export interface BundleInspection {
    * The part of the hold that was returned on the receipt's arrival, the executor's bond, and the
    * arbitration fee.
    */
-  readonly postings: readonly Posting[];
+  readonly postings: readonly BundlePosting[];
 }
