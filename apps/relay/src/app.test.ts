@@ -10,13 +10,6 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 describe("a relay that shuts down", () => {
-  test("a relay that shuts down is alive but not ready", async () => {
-    expect((await t.request("GET", "/health/ready")).status).toBe(200);
-    await t.relay.drain();
-    expect((await t.request("GET", "/health/ready")).status).toBe(503);
-    expect((await t.request("GET", "/health/live")).status).toBe(200);
-  });
-
   test("a relay that shuts down refuses requests with Retry-After", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);

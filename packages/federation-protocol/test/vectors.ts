@@ -61,7 +61,7 @@ const nonceB = new Uint8Array(32).fill(0xbb);
 const bound = (to: Party) => ({ timestamp: NOW, to: to.id });
 
 /** All of vectors/federation.json. */
-export function buildFederationVectors() {
+function buildFederationVectors() {
   return {
     note: "Between relays alpha and beta at the time `now` (ms). Seeds are Ed25519 secret keys in hex. A request's signature is over signed_text in UTF-8; inner.text is what the signature in the body is over. Every refused body is well signed unless its code says otherwise.",
     now: NOW,

@@ -26,7 +26,7 @@ export const resigned = (changes: object) =>
   signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle;
 
 export const elsewhere = createTestSigner(createSeededRandom(11), 1);
-export const attestedElsewhere = (changes: object = {}, secretKey = elsewhere.secretKey) => ({
+const attestedElsewhere = (changes: object = {}, secretKey = elsewhere.secretKey) => ({
   peer: {
     relay_id: elsewhere.signer.agent_id,
     public_key: elsewhere.publicKey,

@@ -46,7 +46,7 @@ export interface SceneOptions {
  */
 const signs = ["a", "b", "c", " ", "0", '"', "\\", "\n", "\u0000", "é", "\u2028", "\ufffd", "😀"];
 
-export function randomText(random: SeededRandom, length: number): string {
+function randomText(random: SeededRandom, length: number): string {
   return Array.from({ length }, () => signs[random.below(signs.length)]).join("");
 }
 

@@ -41,7 +41,7 @@ export function toConsole({ status, body, headers }: Reply): OpenConsole {
 }
 
 /** The headers that only the console's own page can send. */
-export const pageHeaders = { "sec-fetch-site": "same-origin", "x-agent-console": "1" };
+const pageHeaders = { "sec-fetch-site": "same-origin", "x-agent-console": "1" };
 
 export function renewSession(
   t: TestRelay,

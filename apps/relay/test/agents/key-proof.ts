@@ -3,7 +3,7 @@ import type { TestAgent } from "@agent/testkit";
 import type { Reply, TestRelay } from "../test-relay.ts";
 
 /** Builds the proof that an agent holds its key, at the relay's time. */
-export function createKeyProof(t: Pick<TestRelay, "clock">, agent: TestAgent) {
+function createKeyProof(t: Pick<TestRelay, "clock">, agent: TestAgent) {
   const timestamp = t.clock.now();
   const text = `${agent.agentId}:${agent.publicKey}:${timestamp}`;
   return { timestamp, signature: toBase64Url(sign(text, agent.secretKey)) };
