@@ -6,28 +6,34 @@ import { settleEventLoop } from "../test/devices.ts";
 import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../test/test-relay.ts";
 import { SERVER_TIMEOUTS, serve, type RunningServer } from "./serve.ts";
 
-/** The clients of these tests are as slow as real ones, but the relay waits less long. */
+/** The slow clients of these tests are as slow as real ones, but the relay waits less long. */
 const impatient = {
   headersTimeout: 200,
   requestTimeout: 400,
   keepAliveTimeout: 100,
   connectionsCheckingInterval: 20,
 };
-/** Node waits a second longer than an answer states. */
-const longest = 3_000;
+/** A relay on a busy machine must not take a fast client for a slow one. */
+const patient = { ...SERVER_TIMEOUTS, keepAliveTimeout: 100, connectionsCheckingInterval: 20 };
+/** The shortest of the default timeouts, so a connection that ends earlier was ended by those of the test. */
+const longest = 10_000;
 
 let t: TestRelay;
 let serving: RunningServer;
-beforeEach(async () => {
-  t = await startTestRelay();
-  const runtime = { ...t.clock, ...createSeededRandom(2) };
-  serving = await serve(t.relay, runtime, { host: "127.0.0.1", port: 0 }, impatient);
-});
-afterEach(async () => {
-  await serving.stop(0);
-  const failed = t.listLogged("request.failed");
-  if (failed.length > 0) throw new Error(JSON.stringify(failed));
-});
+
+/** Serves a relay for each test of a group. */
+function serveForEach(timeouts: typeof SERVER_TIMEOUTS): void {
+  beforeEach(async () => {
+    t = await startTestRelay();
+    const runtime = { ...t.clock, ...createSeededRandom(2) };
+    serving = await serve(t.relay, runtime, { host: "127.0.0.1", port: 0 }, timeouts);
+  });
+  afterEach(async () => {
+    await serving.stop(0);
+    const failed = t.listLogged("request.failed");
+    if (failed.length > 0) throw new Error(JSON.stringify(failed));
+  });
+}
 
 interface Said {
   /** Returns all that the relay sent until it closed the connection. */
@@ -93,7 +99,9 @@ test("clients have 10 s for headers, 30 s for a request and 60 s between request
   });
 });
 
-describe("IN5 a slow client is disconnected with a reason", () => {
+describe("a slow client", () => {
+  serveForEach(impatient);
+
   const slow: [who: string, pieces: () => Iterable<string>, everyMs: number][] = [
     ["that says nothing", () => [], 0],
     ["that sends its headers a byte at a time", () => post(["X-Long: 1".repeat(100)]), 10],
@@ -106,7 +114,7 @@ describe("IN5 a slow client is disconnected with a reason", () => {
       0,
     ],
   ];
-  test.each(slow)("%s", async (_, pieces, everyMs) => {
+  test.each(slow)("IN5: a client %s is disconnected with a reason", async (_, pieces, everyMs) => {
     const said = await say(pieces(), everyMs);
     expect(said.ms).toBeLessThan(longest);
     expect(statusesIn(said)).toEqual([408]);
@@ -149,6 +157,8 @@ describe("IN5 a slow client is disconnected with a reason", () => {
 });
 
 describe("IN6 an unusual request", () => {
+  serveForEach(patient);
+
   test("the relay answers a compressed body with 415", async () => {
     const body = gzipSync(task);
     const headers = ["Content-Encoding: gzip", `Content-Length: ${body.length}`, last];
@@ -206,6 +216,8 @@ describe("IN6 an unusual request", () => {
 });
 
 describe("IN9 a client that disconnects", () => {
+  serveForEach(patient);
+
   test("a client that disconnects during its request leaves nothing behind", async () => {
     const socket = connect(serving.port, "127.0.0.1");
     socket.write(post(["Content-Length: 500"]) + task, () => socket.destroy());
