@@ -70,7 +70,7 @@ const run = (line: string, options?: OperatorOptions) =>
   runCommand({ url: t.baseUrl, now: t.clock.now }, line.split(" "), options);
 
 describe("after a day of work each question has one command", () => {
-  test("which agents do I have", async () => {
+  test("`agents` lists each agent with its tasks", async () => {
     const { code, out } = await run("agents");
     expect(code).toBe(0);
     const lines = out.split("\n");
@@ -78,7 +78,7 @@ describe("after a day of work each question has one command", () => {
     expect(lines.some((line) => line.includes(boss.agentId))).toBe(true);
   });
 
-  test("which accounts hold money", async () => {
+  test("`accounts` lists the accounts that hold money, those without an agent as well", async () => {
     const { code, out } = await run("accounts", { sort: "balance" });
     expect(code).toBe(0);
     const [, first = ""] = out.split("\n");
@@ -86,13 +86,13 @@ describe("after a day of work each question has one command", () => {
     expect(out).toMatch(new RegExp(`${stranger}\\s+no such agent\\s+7.00 USD`));
   });
 
-  test("what is held, for whom, since when", async () => {
+  test("`holds` lists what is held, for which task and agent, and since when", async () => {
     const { out } = await run("holds");
     expect(out).toMatch(new RegExp(`${running}\\s+${boss.agentId}\\s+2.40 USD\\s+5.0 s`));
     expect((await run("holds", { "older-than": "1h" })).out).toBe("nothing is held\n");
   });
 
-  test("what failed, and why", async () => {
+  test("`tasks --failed` lists what failed, and why", async () => {
     const { out } = await run("tasks", { failed: true, limit: "100" });
     const rows = out.trim().split("\n").slice(1);
     expect(rows).toHaveLength(28);
@@ -100,34 +100,37 @@ describe("after a day of work each question has one command", () => {
     expect(rows.filter((row) => row.includes("expired: no executor finished it"))).toHaveLength(4);
   });
 
-  test("what runs now", async () => {
+  test("`tasks --state claimed` lists what runs now", async () => {
     const { out } = await run("tasks", { state: "claimed" });
     const rows = out.trim().split("\n").slice(1);
     expect(rows).toHaveLength(1);
     expect(rows[0]).toContain(running);
   });
 
-  test.runIf(onlyOn("sqlite"))("is it healthy, and is there a backup", async () => {
-    const before = await run("doctor");
-    expect(before).toMatchObject({ code: 1 });
-    expect(before.out).toContain("FAULT  backup: no backup is recorded");
-    const to = join(folder, "backup.db");
-    const made = await commands["backup"]?.run({
-      arguments: [to],
-      status: false,
-      path,
-      now: t.clock.now(),
-      randomBytes: (length) => new Uint8Array(length),
-    });
-    expect(made).toMatchObject({ ok: true });
-    await t.clock.advance(1_000);
-    const after = await run("doctor");
-    expect(after.out).toContain("healthy");
-    expect(after.code).toBe(0);
-    expect((await run("status")).out).toMatch(/database {2}.* MB, backup 1.0 s ago/);
-  });
+  test.runIf(onlyOn("sqlite"))(
+    "`doctor` reports a missing backup, and a healthy relay after one",
+    async () => {
+      const before = await run("doctor");
+      expect(before).toMatchObject({ code: 1 });
+      expect(before.out).toContain("FAULT  backup: no backup is recorded");
+      const to = join(folder, "backup.db");
+      const made = await commands["backup"]?.run({
+        arguments: [to],
+        status: false,
+        path,
+        now: t.clock.now(),
+        randomBytes: (length) => new Uint8Array(length),
+      });
+      expect(made).toMatchObject({ ok: true });
+      await t.clock.advance(1_000);
+      const after = await run("doctor");
+      expect(after.out).toContain("healthy");
+      expect(after.code).toBe(0);
+      expect((await run("status")).out).toMatch(/database {2}.* MB, backup 1.0 s ago/);
+    },
+  );
 
-  test("do the books balance", async () => {
+  test("`doctor` reports whether the books balance", async () => {
     const { out } = await run("doctor", { json: true });
     const { findings } = JSON.parse(out) as { findings: { name: string; ok: boolean }[] };
     const books = findings.filter(({ name }) => name === "books");
@@ -135,7 +138,7 @@ describe("after a day of work each question has one command", () => {
     expect(books.every(({ ok }) => ok)).toBe(true);
   });
 
-  test("is it frozen, and why", async () => {
+  test("`freeze` and `status` say whether the relay is frozen, and why", async () => {
     expect((await run("freeze")).out).toBe("state     running\n");
     expect(await run("freeze the disk is full")).toMatchObject({ code: 0 });
     const { out } = await run("freeze");
@@ -150,7 +153,7 @@ describe("after a day of work each question has one command", () => {
     expect(await run("unfreeze")).toMatchObject({ code: 0 });
   });
 
-  test("was that money credited, and to whom", async () => {
+  test("`deposit` says whether a payment was credited before, and to which agent", async () => {
     const credit = (id: string, amount: number) =>
       run(`deposit ${id} ${amount}`, { reference: "invoice 17" });
     const first = (await credit(boss.agentId, 5)).out;
@@ -163,7 +166,7 @@ describe("after a day of work each question has one command", () => {
     );
   });
 
-  test("what goes out", async () => {
+  test("`withdrawals` lists what is to be paid out, until it is", async () => {
     const { out } = await run("withdrawals", { state: "pending" });
     expect(out).toMatch(new RegExp(`${worker.agentId}\\s+3.00 USD\\s+IBAN 1\\s+pending`));
     const [, id = ""] = /^(\S+)\s+\S+\s+3.00/m.exec(out) ?? [];
@@ -172,14 +175,14 @@ describe("after a day of work each question has one command", () => {
     expect((await run("withdrawals", { state: "pending" })).out).toBe("no withdrawals\n");
   });
 
-  test("who did what, operators too", async () => {
+  test("`audit` lists what agents and operators did", async () => {
     const { out } = await run("audit", { limit: "200" });
     expect(out).toMatch(/operator\s+freeze\s+-\s+200\s+.*moving to another disk/);
     expect(out).toMatch(new RegExp(`operator\\s+deposit\\s+-\\s+200\\s+.*${stranger}`));
     expect(out).toMatch(new RegExp(`${worker.agentId}\\s+withdrawal.requested`));
   });
 
-  test("how was the last hour, and the day", async () => {
+  test("`series` sums up the last hour and the day", async () => {
     const { out } = await run("series", { from: "2d", step: "1h" });
     const totals = Object.fromEntries(
       out
@@ -202,7 +205,7 @@ describe("after a day of work each question has one command", () => {
     expect(points.reduce((sum, { value }) => sum + value, 0)).toBe(2);
   });
 
-  test("what happened, in the order in which it did", async () => {
+  test("`events` lists what happened, in the order in which it did", async () => {
     const { out } = await run("events", { json: true, limit: "200" });
     const { events } = JSON.parse(out) as { events: { sequence: number; type: string }[] };
     const numbers = events.map(({ sequence }) => sequence);
@@ -210,7 +213,7 @@ describe("after a day of work each question has one command", () => {
     expect(events.map(({ type }) => type)).toContain("task.expired");
   });
 
-  test("where is the money of one task", async () => {
+  test("`task` shows where the money of one task is", async () => {
     const { out } = await run(`task ${running}`);
     expect(out).toContain(`held       2.40 USD of ${boss.agentId}`);
     expect(out).toMatch(new RegExp(`agent:${boss.agentId}\\s+allocation_hold\\s+-2.40 USD`));
@@ -218,7 +221,7 @@ describe("after a day of work each question has one command", () => {
     expect(out).toMatch(/socket\s+1\s/);
   });
 
-  test("when was an agent online", async () => {
+  test("`online` shows when an agent was online", async () => {
     const present = await t.createWorker(1, "translate");
     for (let minute = 0; minute < 5; minute += 1) {
       await t.clock.advance(60_000);

@@ -169,7 +169,7 @@ describe("Refused credentials", () => {
       unknown
     >;
 
-  test.each(Object.entries(cases))("%s", async (_, [status, code, made]) => {
+  test.each(Object.entries(cases))("the relay %s", async (_, [status, code, made]) => {
     const answer = await submitCredentials(
       t,
       worker,

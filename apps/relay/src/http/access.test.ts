@@ -170,7 +170,7 @@ describe("AC2 the operator's token", () => {
   });
 });
 
-describe("AC5 a token that its device did not sign as it stands is refused:", () => {
+describe("a token that its device did not sign as it stands", () => {
   const parts = () => signed().split(".");
   const forged: Readonly<Record<string, () => string>> = {
     "signed by another agent's key": () => signed({ by: other }),
@@ -204,12 +204,12 @@ describe("AC5 a token that its device did not sign as it stands is refused:", ()
     "longer than any token": () => signed({ claims: { more: "x".repeat(5_000) } }),
   };
 
-  test.each(Object.entries(forged))("%s", async (_, forge) => {
+  test.each(Object.entries(forged))("AC5: a forged token is refused: %s", async (_, forge) => {
     expect(await withToken(forge())).toMatchObject({ status: 401 });
   });
 });
 
-describe("AC4, MN5 access is denied by default:", () => {
+describe("access is denied by default", () => {
   const rows = Object.entries(operations) as [OperationName, Operation][];
   const guarded = rows.filter(([, { auth }]) => auth === "bearer");
 
@@ -227,22 +227,25 @@ describe("AC4, MN5 access is denied by default:", () => {
     ([, { auth, path }]) => auth !== "peer" && !path.startsWith("/api/v1/console/"),
   );
 
-  test.each(others)("%s admits the operator", async (name) => {
+  test.each(others)("AC4, MN5: the operation %s admits the operator", async (name) => {
     expect([401, 403]).not.toContain((await ask(name, OPERATOR_TOKEN)).status);
   });
 
-  test.each(signed)("%s admits only relays, by their signatures", async (name) => {
-    const own = await t.token(agent);
-    for (const token of [OPERATOR_TOKEN, own]) {
-      expect(await ask(name, token)).toMatchObject({
-        status: 403,
-        body: { code: "federation.signature_invalid" },
-      });
-    }
-  });
+  test.each(signed)(
+    "AC4, MN5: the operation %s admits only relays, by their signatures",
+    async (name) => {
+      const own = await t.token(agent);
+      for (const token of [OPERATOR_TOKEN, own]) {
+        expect(await ask(name, token)).toMatchObject({
+          status: 403,
+          body: { code: "federation.signature_invalid" },
+        });
+      }
+    },
+  );
 
   test.each(guarded)(
-    "%s admits an agent only as itself and with the one scope",
+    "AC4, MN5: the operation %s admits an agent only as itself and with the one scope",
     async (name, row) => {
       // Each case has an agent of its own, because some operations end it.
       const self = await t.createAgent();
@@ -252,7 +255,7 @@ describe("AC4, MN5 access is denied by default:", () => {
   );
 
   test.each(rows.filter(([, { ownerOnly }]) => ownerOnly))(
-    "%s keeps an agent off another agent's path, and changes nothing there",
+    "AC4, MN5: the operation %s keeps an agent off another agent's path, and changes nothing there",
     async (name) => {
       const before = await t.asOperator("GET", balanceOf(other));
       expect(await ask(name, await t.token(agent), other)).toMatchObject({
@@ -273,7 +276,7 @@ describe("AC4, MN5 access is denied by default:", () => {
   );
 });
 
-describe("AC8 no request bypasses the access check:", () => {
+describe("the access check", () => {
   const path = (suffix = "") => `${balanceOf(agent)}${suffix}`;
   const ways: Readonly<Record<string, [method: string, path: () => string, status: number]>> = {
     HEAD: ["HEAD", () => path(), 401],
@@ -294,11 +297,14 @@ describe("AC8 no request bypasses the access check:", () => {
     "the public path in front": ["GET", () => `/health/..${path()}`, 401],
   };
 
-  test.each(Object.entries(ways))("%s", async (_, [method, pathFor, status]) => {
-    const reply = await t.request(method, pathFor());
-    expect(reply.status).toBe(status);
-    expect(reply.body).not.toHaveProperty("balance");
-  });
+  test.each(Object.entries(ways))(
+    "AC8: a request does not bypass the access check by %s",
+    async (_, [method, pathFor, status]) => {
+      const reply = await t.request(method, pathFor());
+      expect(reply.status).toBe(status);
+      expect(reply.body).not.toHaveProperty("balance");
+    },
+  );
 
   test("OPTIONS is answered with the CORS headers and nothing else", async () => {
     const reply = await t.request("OPTIONS", path());

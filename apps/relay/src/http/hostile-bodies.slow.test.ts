@@ -11,7 +11,8 @@ import {
 } from "../../test/test-relay.ts";
 import { operations, type OperationName } from "../operations.ts";
 
-// Bodies that only another relay may send are not read before its signature: federation/threats.test.ts.
+// Bodies that only another relay may send are not read before its signature:
+// federation/transport/authenticate-peer.test.ts.
 const takers = (Object.entries(operations) as [OperationName, Operation][])
   .filter(([, { body, auth }]) => body !== undefined && auth !== "peer")
   .map(([name]) => name);
@@ -50,21 +51,24 @@ async function expectUnharmed(): Promise<void> {
 // Operations that the operator has not set up answer 501.
 const isDefined = ({ status }: Reply) => status < 500 || status === 501;
 
-describe("IN1, IN4 a hostile body gets a 4xx response or is accepted as plain JSON:", () => {
-  test.each(takers)("%s", async (name) => {
-    const undefinedAnswers: string[] = [];
-    for (const { name: title, bytes } of [...loadJsonVectors(), ...bodies]) {
-      if (!isDefined(await post(name, bytes))) undefinedAnswers.push(title);
-    }
-    for (const giant of giants()) {
-      const started = performance.now();
-      const { status } = await post(name, giant);
-      expect([400, 413]).toContain(status);
-      expect(performance.now() - started).toBeLessThan(1_000);
-    }
-    expect(undefinedAnswers).toEqual([]);
-    await expectUnharmed();
-  });
+describe("a hostile body", () => {
+  test.each(takers)(
+    "IN1, IN4: a hostile body of %s gets a 4xx response or is accepted as plain JSON",
+    async (name) => {
+      const undefinedAnswers: string[] = [];
+      for (const { name: title, bytes } of [...loadJsonVectors(), ...bodies]) {
+        if (!isDefined(await post(name, bytes))) undefinedAnswers.push(title);
+      }
+      for (const giant of giants()) {
+        const started = performance.now();
+        const { status } = await post(name, giant);
+        expect([400, 413]).toContain(status);
+        expect(performance.now() - started).toBeLessThan(1_000);
+      }
+      expect(undefinedAnswers).toEqual([]);
+      await expectUnharmed();
+    },
+  );
 });
 
 type Path = readonly (string | number)[];
@@ -90,35 +94,41 @@ function replaced(body: unknown, [key, ...rest]: Path, text: string): string {
     : `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join()}}`;
 }
 
-describe("IN2, IN3 a hostile value in any place does no harm:", () => {
-  test.each(takers)("%s", async (name) => {
-    const undefinedAnswers: string[] = [];
-    for (const path of pathsIn(samples[name].body)) {
-      for (const value of values) {
-        const raw = replaced(samples[name].body, path, value);
-        const reply = await post(name, raw);
-        if (!isDefined(reply)) undefinedAnswers.push(`${path.join(".")} = ${value}`);
-        noteDeposit(name, reply, raw);
+describe("a hostile value", () => {
+  test.each(takers)(
+    "IN2, IN3: a hostile value in any place of a body of %s does no harm",
+    async (name) => {
+      const undefinedAnswers: string[] = [];
+      for (const path of pathsIn(samples[name].body)) {
+        for (const value of values) {
+          const raw = replaced(samples[name].body, path, value);
+          const reply = await post(name, raw);
+          if (!isDefined(reply)) undefinedAnswers.push(`${path.join(".")} = ${value}`);
+          noteDeposit(name, reply, raw);
+        }
       }
-    }
-    expect(undefinedAnswers).toEqual([]);
-    await expectUnharmed();
-  });
+      expect(undefinedAnswers).toEqual([]);
+      await expectUnharmed();
+    },
+  );
 
-  test.each(takers)("%s, as an unknown member", async (name) => {
-    for (const member of ["__proto__", "constructor", "toString", "toJSON", "then", "length"]) {
-      for (const value of values) {
-        const text = JSON.stringify(samples[name].body ?? { x: 1 }).slice(0, -1);
-        const raw = `${text},"${member}":${value}}`;
-        const reply = await post(name, raw);
-        expect([raw, isDefined(reply)]).toEqual([raw, true]);
-        noteDeposit(name, reply, raw);
+  test.each(takers)(
+    "IN2, IN3: a hostile value of an unknown member in a body of %s does no harm",
+    async (name) => {
+      for (const member of ["__proto__", "constructor", "toString", "toJSON", "then", "length"]) {
+        for (const value of values) {
+          const text = JSON.stringify(samples[name].body ?? { x: 1 }).slice(0, -1);
+          const raw = `${text},"${member}":${value}}`;
+          const reply = await post(name, raw);
+          expect([raw, isDefined(reply)]).toEqual([raw, true]);
+          noteDeposit(name, reply, raw);
+        }
       }
-    }
-    await expectUnharmed();
-  });
+      await expectUnharmed();
+    },
+  );
 
-  test("no later response contains an injected member", async () => {
+  test("IN2, IN3: no later response contains an injected member", async () => {
     for (const path of [
       "discover",
       `${UNKNOWN_ID}`,
@@ -132,7 +142,7 @@ describe("IN2, IN3 a hostile value in any place does no harm:", () => {
   });
 });
 
-describe("MN17 an id with a special meaning in JavaScript is an ordinary unknown id:", () => {
+describe("an id with a special meaning in JavaScript", () => {
   const ids = [
     "__proto__",
     "constructor",
@@ -146,18 +156,21 @@ describe("MN17 an id with a special meaning in JavaScript is an ordinary unknown
     .filter(([, { path }]) => path.includes("/:"))
     .map(([name]) => name);
 
-  test.each(withParameter)("%s", async (name) => {
-    const { body, query } = samples[name];
-    for (const id of ids) {
-      const path = operations[name].path.replaceAll(/:\w+/g, id);
-      const options = { token: OPERATOR_TOKEN, ...(body !== undefined && { body }) };
-      const to = query === undefined ? path : `${path}?${query}`;
-      const reply = await t.request(operations[name].method, to, options);
-      expect([id, isDefined(reply)]).toEqual([id, true]);
-    }
-  });
+  test.each(withParameter)(
+    "MN17: an id with a special meaning in JavaScript is an ordinary unknown id to %s",
+    async (name) => {
+      const { body, query } = samples[name];
+      for (const id of ids) {
+        const path = operations[name].path.replaceAll(/:\w+/g, id);
+        const options = { token: OPERATOR_TOKEN, ...(body !== undefined && { body }) };
+        const to = query === undefined ? path : `${path}?${query}`;
+        const reply = await t.request(operations[name].method, to, options);
+        expect([id, isDefined(reply)]).toEqual([id, true]);
+      }
+    },
+  );
 
-  test("such an id gets no money, because it is no UUID", async () => {
+  test("MN17: an id with a special meaning in JavaScript gets no money, because it is no UUID", async () => {
     for (const id of ids.slice(0, 4)) {
       const path = `/api/v1/agents/${id}`;
       const refused = await t.asOperator("POST", `${path}/deposit`, { amount: 0.5 });

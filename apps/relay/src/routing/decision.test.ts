@@ -90,7 +90,7 @@ describe("scored decisions", () => {
     expect(chosen.size).toBeGreaterThan(1);
   });
 
-  test("after a restart", async () => {
+  test("a scored decision is the same after a restart", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-routing-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env);

@@ -113,7 +113,7 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
     await expectPaidOnce(task);
   });
 
-  test("after it was offered is offered again", async () => {
+  test("a task whose process is killed after it was offered is offered again", async () => {
     const task = await submit();
     await device.heard("task_assigned");
     await kill();
@@ -124,7 +124,7 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
     await expectPaidOnce(task);
   });
 
-  test("after it was claimed stays with its executor", async () => {
+  test("a task whose process is killed after it was claimed stays with its executor", async () => {
     const task = await submit();
     await device.heard("task_assigned");
     await claim(task);
@@ -149,7 +149,7 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
     await expectPaidOnce(task);
   });
 
-  test("after the answer to its result was lost pays for it once", async () => {
+  test("a task whose process is killed after the answer to its result was lost is paid once", async () => {
     const task = await submit();
     await device.heard("task_assigned");
     await claim(task);

@@ -42,8 +42,8 @@ test("no statement returns the number of a row as one of its columns", () => {
   expect(own.map(({ file, postgres }) => `${file}: ${postgres}`)).toEqual([]);
 });
 
-describe("every statement of every store is valid", () => {
-  test("on SQLite", () => {
+describe("the statements of all stores", () => {
+  test("every statement of every store is valid on SQLite", () => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations);
     // The constructor of `Statements` defines the functions that statements call.
@@ -55,7 +55,7 @@ describe("every statement of every store is valid", () => {
     db.close();
   });
 
-  test("on Postgres, with numbers that hold a timestamp", async () => {
+  test("every statement of every store is valid on Postgres, with numbers that hold a timestamp", async () => {
     const client = new Client({ connectionString: await openDatabaseOf("statements") });
     await client.connect();
     const refused: string[] = [];

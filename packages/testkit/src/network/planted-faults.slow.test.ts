@@ -4,14 +4,16 @@ import { simulate } from "./simulate.ts";
 
 const SEEDS = Array.from({ length: 200 }, (_, index) => index + 1);
 
-describe("a planted fault is found within 200 seeds:", () => {
+describe("the rules of the simulation", () => {
   const faults: Readonly<Record<string, Faults>> = {
     "a repeated settlement is booked again": { losesSettlements: true },
     "a settlement that timed out is refunded": { refundsOnTimeout: true },
     "a result is accepted from another peer": { acceptsAnyResult: true },
   };
 
-  it.each(Object.entries(faults))("%s", (_, planted) => expectFound(planted));
+  it.each(Object.entries(faults))("a planted fault is found within 200 seeds: %s", (_, planted) =>
+    expectFound(planted),
+  );
 });
 
 describe("the checks of the simulation", () => {
