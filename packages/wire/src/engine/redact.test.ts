@@ -30,9 +30,10 @@ test.each(["token ", "token=", 'token"', "token:\t", "a", "eyJ", "bearer "])(
   "H7: a hostile text of many %j is redacted in linear time",
   (piece) => {
     const text = piece.repeat(1_000_000 / piece.length);
-    const startedAt = performance.now();
+    const start = process.threadCpuUsage();
     redact(text);
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    const { user, system } = process.threadCpuUsage(start);
+    expect((user + system) / 1_000).toBeLessThan(2_000);
   },
 );
 
