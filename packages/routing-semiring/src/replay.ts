@@ -52,7 +52,7 @@ export interface RoutingRecord {
 export const MAX_RECORDED_CANDIDATES = 1_000;
 
 /** The number of best candidates that an excerpt keeps. */
-export const EXCERPT_CANDIDATES = 100;
+const EXCERPT_CANDIDATES = 100;
 
 /** Options of `rankAndRecord`. */
 export interface RecordOptions extends RankOptions {
