@@ -138,7 +138,9 @@ describe("the path to an agent", () => {
     await trusts(a, b, 5);
     await trusts(b, c, 5);
     const stranger = await t.createAgent();
-    for (const { agent_id: target, trust, path } of await closureOf(a)) {
+    const closure = await closureOf(a);
+    expect(closure).toHaveLength(2);
+    for (const { agent_id: target, trust, path } of closure) {
       const agent = target === b.agentId ? b : c;
       const answer = await pathFrom(a, agent, stranger);
       expect(answer).toMatchObject({ status: 200 });

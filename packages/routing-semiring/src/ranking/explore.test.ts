@@ -56,7 +56,9 @@ describe("rank with an exploration drive", () => {
   });
 
   test("an exploration drive of 1 draws uniformly from the eligible candidates", () => {
-    for (const count of Object.values(winners(1))) {
+    const counts = Object.values(winners(1));
+    expect(counts).toHaveLength(4);
+    for (const count of counts) {
       expect(count).toBeGreaterThan(420);
       expect(count).toBeLessThan(580);
     }
