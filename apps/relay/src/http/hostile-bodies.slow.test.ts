@@ -60,10 +60,12 @@ describe("a hostile body", () => {
         if (!isDefined(await post(name, bytes))) undefinedAnswers.push(title);
       }
       for (const giant of giants()) {
-        const started = performance.now();
+        // Processor time, because other processes can delay this one.
+        const start = process.threadCpuUsage();
         const { status } = await post(name, giant);
         expect([400, 413]).toContain(status);
-        expect(performance.now() - started).toBeLessThan(1_000);
+        const { user, system } = process.threadCpuUsage(start);
+        expect((user + system) / 1_000).toBeLessThan(1_000);
       }
       expect(undefinedAnswers).toEqual([]);
       await expectUnharmed();
