@@ -489,6 +489,7 @@ describe("a relay's answer about keys", () => {
   test.each<[string, object, string]>([
     ["of another agent", { agent_id: made.bobId }, "succession.agent_mismatch"],
     ["with a key more", { keys: [...answer.keys, { public_key: "0" }] }, "artifact.key_unbound"],
+    ["with a key less", { keys: answer.keys.slice(0, -1) }, "artifact.key_unbound"],
     ["with another key", { keys: answer.keys.toReversed() }, "artifact.key_unbound"],
     [
       "with a first key that is no text",

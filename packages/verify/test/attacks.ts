@@ -1,6 +1,6 @@
 import { issueCredential } from "@agent/credentials";
 import { signJson } from "@agent/crypto";
-import { signAttestation, signReceipt, signSettlementRecord } from "@agent/receipts";
+import { hashReceipt, signAttestation, signReceipt, signSettlementRecord } from "@agent/receipts";
 import { createSeededRandom } from "@agent/testkit";
 import {
   type Evidence,
@@ -68,6 +68,11 @@ const attested = (changes: object) => ({
 });
 const [handover] = signer.chain as [object];
 const history = (changes: object) => resigned({ signers: [{ ...signer, ...changes }, ...others] });
+
+const endedAtSubmission = {
+  ...signer,
+  keys: [first, { ...second, valid_until: task.submitted_at }],
+};
 
 type Attack = [string, ProofLevelName, string, EvidenceBundle];
 
@@ -149,6 +154,17 @@ export const attacks: readonly Attack[] = [
     history({ keys: [first, { ...second, valid_until: task.submitted_at }] }),
   ],
   [
+    "a former key under a receipt that states an earlier submission than its task",
+    "key_valid",
+    "bundle.key_not_in_force",
+    had({
+      receipt: again({ submitted_at: task.submitted_at - 1 }),
+      signers: [endedAtSubmission, ...others],
+      settlements: [],
+      postings: [],
+    }),
+  ],
+  [
     "a receipt of another task",
     "task_bound",
     "receipt.task_mismatch",
@@ -189,6 +205,12 @@ export const attacks: readonly Attack[] = [
     "attested",
     "attestation.receipt_mismatch",
     had(attestedElsewhere({ receipt_hash: "0".repeat(64) })),
+  ],
+  [
+    "the attestation of another receipt beside a sound one of another relay",
+    "attested",
+    "attestation.receipt_mismatch",
+    resigned({ ...attestedElsewhere(), ...attested({ receipt_hash: "0".repeat(64) }) }),
   ],
   [
     "another relay's attestation of another task",
@@ -298,17 +320,43 @@ export const attacks: readonly Attack[] = [
       ],
     }),
   ]),
+  ...(
+    [
+      ["charge the payer more", "settlement_debit", -0.5],
+      ["pay the executor less", "settlement_credit", -0.5],
+      ["keep a higher fee", "fee", 0.5],
+    ] as const
+  ).map(([name, type, more]): Attack => [
+    `postings that ${name} than was settled, and balance it by a release`,
+    "settled",
+    "bundle.postings_mismatch",
+    had({
+      postings: [
+        ...postings.map((each) =>
+          each.type === type ? { ...each, amount: each.amount + more } : each,
+        ),
+        { ...postings[0]!, amount: -more },
+      ],
+    }),
+  ]),
   [
     "postings of another payment",
     "settled",
     "bundle.postings_mismatch",
     had(paidOut({ amount_settled: 1, fee: 0.05, net: 0.95 })),
   ],
+  ["a settlement without postings", "settled", "bundle.postings_mismatch", had({ postings: [] })],
   [
     "postings without a settlement",
     "settled",
     "bundle.postings_mismatch",
     had({ settlements: [] }),
+  ],
+  [
+    "texts that were erased",
+    "hashes_match",
+    "bundle.erased",
+    had({ erased: { erased_at: evidence.received_at, receipt_hash: hashReceipt(receipt) } }),
   ],
   [
     "a credential about another",

@@ -1,5 +1,11 @@
 import { canonicalize, hexToDidKey, sha256Hex, signJson } from "@agent/crypto";
-import { hashReceipt, signNoShowRecord, signReceipt, signSettlementRecord } from "@agent/receipts";
+import {
+  type ExecutionReceipt,
+  hashReceipt,
+  signNoShowRecord,
+  signReceipt,
+  signSettlementRecord,
+} from "@agent/receipts";
 import { rankAndRecord, type Candidate, type RoutingRecord } from "@agent/routing-semiring";
 import { createSeededRandom } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
@@ -314,18 +320,18 @@ describe("a warning leaves the evidence valid:", () => {
     expect(failing(rebuilt(changes))).toEqual({ valid: true, code: undefined, levels: [level] });
   });
 
-  test("a nested receipt by a former key leads to a warning", () => {
+  test.each<[string, number, ProofLevelName[]]>([
+    ["at its own task's submission leads to a warning", 1, ["nested"]],
+    ["after its own task's submission is valid", 2, []],
+  ])("a nested receipt by a key that ended %s", (_, after, levels) => {
     const [, inner] = hands as [(typeof hands)[0], (typeof hands)[0]];
+    const valid_until = START_TIME + after;
     const signers = evidence.signers.map((signer) =>
       signer.agent_id === inner.signer.agent_id
-        ? { ...signer, keys: signer.keys.map((key) => ({ ...key, valid_until: START_TIME })) }
+        ? { ...signer, keys: signer.keys.map((key) => ({ ...key, valid_until })) }
         : signer,
     );
-    expect(failing(resigned({ signers }))).toEqual({
-      valid: true,
-      code: undefined,
-      levels: ["nested"],
-    });
+    expect(failing(resigned({ signers }))).toEqual({ valid: true, code: undefined, levels });
   });
 });
 
@@ -351,6 +357,30 @@ describe("D4: the relay's records of nested tasks", () => {
     expect(verdict.checks.filter(({ ok }) => !ok)).toEqual([
       { name: "hop_bound", ok: false, code: "bundle.hop_mismatch" },
     ]);
+  });
+
+  test("D4: hop_bound fails when a nested receipt names the relay's task beside another one", () => {
+    const { receipt } = evidence;
+    const [inner] = receipt.delegation_receipts as [ExecutionReceipt];
+    const borrowed = signReceipt({ ...inner, task_id: "another" }, hands[1]!.secretKey);
+    const changed = signReceipt(
+      { ...receipt, delegation_receipts: [borrowed] },
+      executor.secretKey,
+    );
+    expect(failing(had({ receipt: changed, settlements: [], postings: [] }))).toEqual({
+      valid: true,
+      code: undefined,
+      levels: ["hop_bound"],
+    });
+  });
+
+  test("D4: hop_bound is missing without nested receipts", () => {
+    const { evidence: short, relay: voucher } = createDelegation(createSeededRandom(9), {
+      hops: 1,
+    });
+    const { valid, checks } = verifyBundle(signBundle(short, voucher));
+    expect(valid).toBe(true);
+    expect(checks.some(({ name }) => name === "hop_bound")).toBe(false);
   });
 
   test.each<[string, NestedTask[] | undefined]>([
