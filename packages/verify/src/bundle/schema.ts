@@ -12,7 +12,7 @@ import {
 import type { RoutingRecord } from "@agent/routing-semiring";
 import * as v from "valibot";
 import { parseDidKey } from "../expected-key.ts";
-import { RoutingRecordSchema } from "./check-routing.ts";
+import { RoutingRecordSchema } from "./is-routing-consistent.ts";
 import { amount, hex32, text, time } from "./fields.ts";
 import { type BundleInspection, InspectionSchema } from "./inspection/schema.ts";
 import { type BundlePosting, PostingSchema } from "./posting-schema.ts";

@@ -28,7 +28,7 @@ import { createTryLimit, type NarrowKeys, narrowLookup, narrowRelayKeys } from "
 import { findInspectionFault } from "./inspection/find-inspection-fault.ts";
 import { parseBundle } from "./parse-bundle.ts";
 import { findRelayKeyFault, getRelayKeys } from "./get-relay-keys.ts";
-import { checkRouting } from "./check-routing.ts";
+import { isRoutingConsistent } from "./is-routing-consistent.ts";
 import { BUNDLE_LEVELS, type EvidenceBundle } from "./schema.ts";
 import { findSettlementFault } from "./find-settlement-fault.ts";
 
@@ -94,9 +94,7 @@ function* checkParts(
   const narrow = createTryLimit();
   const noShowFault = findNoShowFault(bundle, relayKeys, narrow);
   if (noShowFault !== undefined) yield buildRefusal("task_bound", noShowFault);
-  const isReplayed = checkRouting(bundle);
-  if (isReplayed === false) yield buildRefusal("hashes_match", "bundle.routing_mismatch");
-  if (isReplayed === true) yield buildPass("hashes_match");
+  if (!isRoutingConsistent(bundle)) yield buildRefusal("hashes_match", "bundle.routing_mismatch");
   if (bundle.credential !== null) yield checkCredentialPart(bundle, bundle.credential, relayKeys);
   yield checkAttestedPart(bundle, relayKey);
   if (settlements.length > 0 || postings.length > 0) {

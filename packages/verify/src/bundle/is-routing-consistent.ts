@@ -60,15 +60,15 @@ export const RoutingRecordSchema = v.looseObject({
 });
 
 /**
- * Returns whether the stored record is the one that the bundle names and leads to the same choice;
- * undefined if there is none or if it was made by rules that this version does not know.
+ * Returns whether the stored record is the one that the bundle names and leads to the same choice. A missing
+ * record, and one that was made by rules that this version does not know, cannot contradict the choice.
  */
-export function checkRouting({ routing }: EvidenceBundle): boolean | undefined {
+export function isRoutingConsistent({ routing }: EvidenceBundle): boolean {
   const { record, record_hash, choice } = routing;
-  if (record === undefined) return undefined;
+  if (record === undefined) return true;
   if (sha256Hex(canonicalize(record)) !== record_hash) return false;
   if (record.algorithm !== getAlgorithm(record.price_cap, record.excerpt !== undefined))
-    return undefined;
+    return true;
   const replayed = replayOrUndefined(record);
   return replayed !== undefined && canonicalize(replayed) === canonicalize(choice);
 }
