@@ -33,11 +33,27 @@ test.each([
 ])("the list of needs has %j with a link to its page", (change, text, href, page) => {
   const overview = { ...calm, ...change };
   expect(listNeeds(overview)).toMatchObject([{ text, href }]);
-  expect(countNeeds(overview, page)).toBeGreaterThan(0);
+  expect(countNeeds(overview, page)).toBe(Number.parseInt(text) || 1);
   expect(countNeeds(overview, "tasks")).toBe(0);
 });
 
+test("a late job is a fault that names its job", () => {
+  const jobs = [...calm.jobs, { job: "purge", ok: false, age_ms: 1, failures: 2 }];
+  expect(listNeeds({ ...calm, jobs })).toEqual([
+    { text: "late: job purge", href: "#/audit", page: "audit", count: 1, isBad: true },
+  ]);
+});
+
 test("faults are listed before matters that wait for the operator", () => {
-  const needs = listNeeds({ ...calm, withdrawals_pending: 1, outbox_failed: 1 });
-  expect(needs.map(({ isBad }) => isBad)).toEqual([true, false]);
+  const needs = listNeeds({
+    ...calm,
+    freeze: { ...calm.freeze, frozen: true },
+    books: { at: 1, consistent: false },
+    outbox_failed: 1,
+    disputes_pending: 1,
+    withdrawals_pending: 1,
+    peers: { suspended: 1 },
+    approvals_pending: 1,
+  });
+  expect(needs.map(({ isBad }) => isBad)).toEqual([true, true, true, false, false, false, false]);
 });

@@ -10,6 +10,12 @@ const approval = {
 test.each([
   ["an approver who has not voted", approval, "ann", { mayVote: true }],
   ["one who has", approval, "bob", { approving: 1, mayVote: false, ownDecision: "approve" }],
+  [
+    "one who refused, which approves nothing",
+    { ...approval, votes: [...approval.votes, { approver_id: "cid", decision: "deny" }] },
+    "cid",
+    { approving: 1, mayVote: false, ownDecision: "deny" },
+  ],
   ["a stranger", approval, "eve", { mayVote: false }],
   [
     "an approver of one that is decided",

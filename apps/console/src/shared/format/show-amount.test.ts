@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { showDuration, showMoney, sumMoney } from "./show-amount.ts";
+import { showBytes, showDuration, showMoney, sumMoney } from "./show-amount.ts";
 
 test.each([
   [0, "0 ms"],
@@ -10,6 +10,15 @@ test.each([
   [90_061_000, "1 d 1 h"],
 ])("a duration of %i ms is shown as %s", (ms, text) => {
   expect(showDuration(ms)).toBe(text);
+});
+
+test.each([
+  [1, "1 kB"],
+  [999_000, "999 kB"],
+  [1_000_000, "1.0 MB"],
+  [2_550_000, "2.5 MB"],
+])("a size of %i bytes is shown as %s", (bytes, text) => {
+  expect(showBytes(bytes)).toBe(text);
 });
 
 test("money is shown and added to the millionth", () => {

@@ -3,13 +3,14 @@ import {
   generateKeyPair,
   publicKeyToDidKey,
   signJson,
+  signRelaySuccession,
   utf8ToBytes,
 } from "@agent/crypto";
 import { ModelLog } from "@agent/transparency/model-log";
 import { entryOf, formatProofFile, formatVerifierKey } from "@agent/transparency";
 import { describe, expect, test } from "vitest";
 import { collectCompanions } from "./collect-companions.ts";
-import { NO_TRUST, parseTrust } from "./parse-trust.ts";
+import { NO_TRUST, parseTrust, type TrustTexts } from "./parse-trust.ts";
 import { verifyFile } from "./verify-file.ts";
 
 const relay = generateKeyPair();
@@ -66,6 +67,88 @@ function verify(...others: readonly string[]) {
   const bytes = utf8ToBytes(JSON.stringify(record));
   return verifyFile(bytes, { trust: parsed.trust, companions, now: 1_790_000_000_000 });
 }
+
+describe("the state of a file", () => {
+  const text = JSON.stringify(record);
+  const key = bytesToHex(relay.publicKey);
+  const stranger = bytesToHex(generateKeyPair().publicKey);
+  const logKey = formatVerifierKey(log.keys.logKey);
+  const read = (given: string | Uint8Array, texts: Partial<TrustTexts>, others: string[] = []) => {
+    const parsed = parseTrust({ ...NO_TRUST, ...texts });
+    if (!parsed.ok) throw new Error(parsed.message);
+    const bytes = typeof given === "string" ? utf8ToBytes(given) : given;
+    const companions = collectCompanions(others.map((each) => ({ bytes: utf8ToBytes(each) })));
+    return verifyFile(bytes, { trust: parsed.trust, companions, now: 1_790_000_000_000 });
+  };
+
+  test.each<[string, string, string | Uint8Array, Partial<TrustTexts>]>([
+    ["confirmed by the key that was named for it", "confirmed", text, { keys: key }],
+    ["unconfirmed without a named key", "unconfirmed", text, {}],
+    ["refused as a checkpoint of a log that was not named", "refused", log.sign([]), { keys: key }],
+    ["confirmed by the key of its log", "confirmed", log.sign([]), { log: logKey }],
+    ["refused under another key than the named one", "refused", text, { keys: stranger }],
+    ["unreadable as half a text", "unreadable", text.slice(0, 20), { keys: key }],
+    ["unreadable in no encoding of texts", "unreadable", new Uint8Array([0xff]), { keys: key }],
+  ])("a file is %s", (_, state, given, texts) => {
+    const file = read(given, texts);
+    expect(file.state).toBe(state);
+    expect(file.fault === null).toBe(state !== "unreadable");
+  });
+
+  test("a record without a proof in a named log is refused, and one without a named log needs none", () => {
+    expect(read(text, { keys: key }, ["c2sp.org/tlog-proof@v1\n"])).toMatchObject({
+      state: "confirmed",
+      uses: { proof: false, succession: false },
+    });
+    expect(read(text, { keys: key, log: logKey }).state).toBe("refused");
+  });
+
+  describe("with the succession of the relay's key", () => {
+    const next = generateKeyPair();
+    const relayId = id(50);
+    const step = signRelaySuccession({
+      relay_id: relayId,
+      oldSecretKey: relay.secretKey,
+      newSecretKey: next.secretKey,
+      timestamp: 1_789_000_000_000,
+    });
+    const later = bytesToHex(next.publicKey);
+
+    test.each<[string, string]>([
+      ["alone", JSON.stringify(step)],
+      ["as a list", JSON.stringify([step])],
+      ["in an identity document", JSON.stringify({ relay_id: relayId, succession: [step] })],
+    ])("a record under a key that the succession ended is refused, given %s", (_, given) => {
+      expect(read(text, { keys: key }).state).toBe("confirmed");
+      expect(read(text, { keys: key }, [given])).toMatchObject({
+        state: "refused",
+        verdict: { code: "bundle.key_not_in_force" },
+        uses: { succession: true },
+      });
+      expect(read(text, {}, [given])).toMatchObject({
+        state: "unconfirmed",
+        uses: { succession: false },
+      });
+    });
+
+    test("a record under a later key is confirmed by the succession from the named one", () => {
+      const moved = { ...record, issuer: publicKeyToDidKey(next.publicKey) };
+      const { suite: _suite, signature: _signature, ...body } = moved;
+      const given = JSON.stringify(signJson({ ...body, suite: record.suite }, next.secretKey));
+      expect(read(given, { keys: key }).state).toBe("refused");
+      expect(read(given, { keys: key }, [JSON.stringify(step)])).toMatchObject({
+        state: "confirmed",
+        uses: { succession: true },
+      });
+      expect(
+        read(given, { keys: later }, [JSON.stringify({ new_public_key: later })]),
+      ).toMatchObject({
+        state: "confirmed",
+        uses: { succession: false },
+      });
+    });
+  });
+});
 
 describe("a record with the given proof files", () => {
   test("the proof of the record counts, whatever other proofs were given", async () => {
