@@ -10,8 +10,10 @@ import { callText, connectClient } from "../testing/tools/connect-client.ts";
 import { startStandaloneAgent } from "../testing/agents/start-agent.ts";
 import { failingTool, shoutTool, createTextTool } from "../testing/tools/test-tools.ts";
 import type { RunningAgent } from "../start-agent.ts";
-import { createApprovals } from "./approvals.ts";
+import { type ApprovalAnswer, createApprovals } from "./approvals.ts";
+import type { AuditLog } from "./audit-log.ts";
 import { createGuard } from "./guard.ts";
+import type { Decision } from "./policy-check.ts";
 
 const secret = "my prompt is confidential";
 const deploy = createTextTool("deploy", (text) => ({ ok: true, data: `deployed ${text}` }), 3);
@@ -166,6 +168,103 @@ describe("a call that needs an approval", () => {
     await decide(approval_id, "deny");
     expect((await decide(approval_id, "approve")).status).toBe(409);
   });
+});
+
+describe("the guard", () => {
+  const held: Decision = { ok: false, kind: "approval", message: "held" };
+  const [approvalId, reason] = ["id", "why (code)"];
+
+  /** Decides the same call twice, and returns the results and the lines of the audit log. */
+  async function decideTwice(decision: Decision, answer?: ApprovalAnswer, refusal?: string) {
+    const lines: Parameters<AuditLog["recordDecision"]>[0][] = [];
+    const guard = createGuard({
+      checkPolicy: () => decision,
+      approver: { requestApproval: () => answer ?? { status: "full" } },
+      audit: {
+        recordDecision: (line) => Promise.resolve(void lines.push(line)),
+        recordCompletion() {},
+        close() {},
+      },
+      runtime: createSystemRuntime(silentLog),
+    });
+    const given = { tool: shoutTool.definition, caller: owner, args: {}, argsHash: "", refusal };
+    return { results: [await guard(given), await guard(given)], lines };
+  }
+
+  test.each<[string, Decision, ApprovalAnswer | undefined, string | undefined, object, object]>([
+    [
+      "the policy allows",
+      { ok: true },
+      undefined,
+      undefined,
+      { ok: true },
+      { decision: "allowed" },
+    ],
+    [
+      "the tool refuses, whatever the policy says",
+      { ok: true },
+      undefined,
+      "not connected",
+      { ok: false, kind: "denied", message: "not connected" },
+      { decision: "denied", reason: "not connected" },
+    ],
+    [
+      "was approved",
+      held,
+      { status: "approved", approvalId },
+      undefined,
+      { ok: true },
+      { decision: "allowed", approval_id: approvalId },
+    ],
+    [
+      "was denied by the owner",
+      held,
+      { status: "denied", approvalId },
+      undefined,
+      { ok: false, kind: "denied" },
+      { decision: "denied", approval_id: approvalId },
+    ],
+    [
+      "waits for a decision",
+      held,
+      { status: "pending", approvalId },
+      undefined,
+      { ok: false, kind: "denied", message: "held, approval_id id" },
+      { decision: "approval_required", reason: "held, approval_id id", approval_id: approvalId },
+    ],
+    [
+      "finds no place to wait",
+      held,
+      { status: "full" },
+      undefined,
+      { ok: false, kind: "denied", message: "held" },
+      { decision: "approval_required", reason: "held" },
+    ],
+    [
+      "is refused by a quorum",
+      held,
+      { status: "refused", reason, approvalId },
+      undefined,
+      { ok: false, kind: "denied", message: `Policy denied: ${reason}` },
+      { decision: "denied", approval_id: approvalId },
+    ],
+    [
+      "cannot be decided now",
+      held,
+      { status: "unavailable", reason },
+      undefined,
+      { ok: false, kind: "unavailable", message: `Policy denied: ${reason}` },
+      { decision: "denied" },
+    ],
+  ])(
+    "the guard decides and records each call that %s",
+    async (_, decision, answer, refusal, result, line) => {
+      const { results, lines } = await decideTwice(decision, answer, refusal);
+      expect(results).toMatchObject([result, result]);
+      expect(lines).toMatchObject([line, line]);
+      expect(new Set(lines.map(({ call_id }) => call_id)).size).toBe(2);
+    },
+  );
 });
 
 test("no tool runs without its line in the audit log", async () => {

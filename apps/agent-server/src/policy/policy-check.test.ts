@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
 import type { WorkTask } from "../execution/task.ts";
 import type { Risk } from "../tools/definition.ts";
-import { createPolicyCheck, defaultPolicy, type Policy } from "./policy-check.ts";
+import { createPolicyCheck, defaultPolicy, findUnknownTools, type Policy } from "./policy-check.ts";
 
 const relay: Caller = { kind: "relay", relayId: "r" };
 const agent = (trust: Extract<Caller, { kind: "agent" }>["trust"]): Caller => ({
@@ -95,6 +95,43 @@ describe("E7: a tool with a price", () => {
     expect(decidePriced(relay, { task })).toBe("run");
     expect(decidePriced(agent("unknown"), { allow: ["tool"] })).toBe("run");
   });
+});
+
+describe("a tool that spends the agent's own money", () => {
+  const rules = { ...offering(["tool"]), ownerOnly: new Set(["tool"]) };
+  const decideOwn = (caller: Caller, risk: Risk, allow: readonly string[], work?: WorkTask) => {
+    const checkPolicy = createPolicyCheck({ ...defaultPolicy, denyAbove: 4, allow }, rules);
+    const decision = checkPolicy({ tool: { name: "tool", risk }, caller, task: work });
+    return decision.ok ? "run" : decision.message;
+  };
+
+  test.each<[string, Caller, WorkTask | undefined]>([
+    ["a trusted agent", agent("trusted"), undefined],
+    ["the relay", relay, undefined],
+    ["a task of the relay that the tool is listed for", relay, task],
+  ])("an allowed tool that spends the agent's own money is refused to %s", (_, caller, work) => {
+    const refusal = 'Policy denied: only the owner may use "tool" (policy.owner_only)';
+    expect(decideOwn(caller, 0, ["tool"], work)).toBe(refusal);
+  });
+
+  test("a tool that spends the agent's own money runs for the owner below R4 without an approval", () => {
+    expect(decideOwn(owner, 3, [])).toBe("run");
+    expect(decideOwn(owner, 4, [])).toMatch(/requires approval \(R4_MONEY\)/);
+  });
+});
+
+test("a tool that the agent does not offer to a caller is refused, also where it is allowed", () => {
+  const isOffered = ({ caller }: { caller: Caller }) => caller.kind === "owner";
+  const policy = { ...defaultPolicy, allow: ["tool"] };
+  const checkPolicy = createPolicyCheck(policy, { ...offering([]), isOffered });
+  const call = { tool: { name: "tool", risk: 0 as const } };
+  expect(checkPolicy({ ...call, caller: owner })).toEqual({ ok: true });
+  expect(checkPolicy({ ...call, caller: agent("trusted") })).toMatchObject({ kind: "denied" });
+});
+
+test("the names of tools that the agent lacks are found in both lists of a policy", () => {
+  const policy = { ...defaultPolicy, allow: ["known", "alow"], deny: ["deyn", "known"] };
+  expect(findUnknownTools(policy, [{ name: "known" }])).toEqual(["alow", "deyn"]);
 });
 
 describe("the operator's bands", () => {

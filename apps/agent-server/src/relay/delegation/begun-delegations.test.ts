@@ -15,9 +15,9 @@ afterAll(() => rm(folder, { recursive: true }));
 const slot = { taskId: "t", requestHash: "a".repeat(64), ordinal: 0 };
 const plan = { agentId: "worker", maxBudget: 2 };
 
-function newFile(name: string) {
+function newFile(name: string, changes: object = {}) {
   const clock = createManualClock();
-  const of = { path: join(folder, name), relayUrl: "http://relay", agentId: "me" };
+  const of = { path: join(folder, name), relayUrl: "http://relay", agentId: "me", ...changes };
   return { clock, open: () => openBegunDelegations(of, { now: clock.now, log: silentLog }) };
 }
 
@@ -32,6 +32,16 @@ test("MN37: a delegation has the same key and plan after a restart, and another 
   const keys = others.map((change) => restarted.find({ ...slot, ...change }));
   expect(keys.map((found) => found.plan)).toEqual([undefined, undefined, undefined]);
   expect(new Set([key, ...keys.map((found) => found.key)]).size).toBe(4);
+});
+
+test.each([
+  ["another relay", { relayUrl: "http://other" }],
+  ["another agent", { agentId: "other" }],
+])("a delegation is not continued by the plan of %s", async (_, changes) => {
+  const begun = await newFile("moved.json").open();
+  await begun.keep(slot, plan);
+  expect((await newFile("moved.json", changes).open()).find(slot).plan).toBeUndefined();
+  expect((await newFile("moved.json").open()).find(slot).plan).toEqual(plan);
 });
 
 test("MN37: without its file a delegation keeps its key, so that the relay accepts it once", async () => {

@@ -33,6 +33,21 @@ test("E24: a task that can still be paid has not ended, also while its relay giv
   expect(await hasTaskEnded(stranger, task)).toBe(false);
 });
 
+test.each([
+  ["completed", true],
+  ["failed", true],
+  ["denied", true],
+  ["cancelled", true],
+  ["expired", true],
+  ["pending", false],
+  ["claimed", false],
+  ["of a later version", false],
+])("E24: a task that is %s has ended: %s", async (status, hasEnded) => {
+  const getTask = async () => ({ ok: true, body: { task: { status } } });
+  const client = { getTask } as unknown as Parameters<typeof hasTaskEnded>[0];
+  expect(await hasTaskEnded(client, { agentId: "a", targetAgentId, taskId: "t" })).toBe(hasEnded);
+});
+
 test("E24: a cancelled task has ended", async () => {
   const task = await submit();
   const { taskId } = task;

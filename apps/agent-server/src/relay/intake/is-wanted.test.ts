@@ -1,3 +1,4 @@
+import type { RelayClient } from "@agent/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { silentLog } from "../../log.ts";
 import { createSystemRuntime } from "../../runtime.ts";
@@ -51,4 +52,17 @@ test("B2: a task that is over at the relay is not wanted", async () => {
   };
   await expect.poll(over).toBe("denied");
   expect(await createIsWanted({ agentId, client: () => client, runtime })(taskId)).toBe(false);
+});
+
+test.each<[string, { status: string; cancel_requested_at?: number | null }, boolean]>([
+  ["that waits for an executor", { status: "pending" }, true],
+  ["that is being worked on", { status: "claimed", cancel_requested_at: null }, true],
+  ["whose cancel was requested", { status: "claimed", cancel_requested_at: 1 }, false],
+  ["that was cancelled", { status: "cancelled" }, false],
+  ["that expired", { status: "expired" }, false],
+])("B2: a task %s is wanted: case %#", async (_, task, isWanted) => {
+  const getTask = async () => ({ ok: true, body: { task } });
+  const client = { getTask } as unknown as Pick<RelayClient, "getTask" | "listTasks">;
+  const check = createIsWanted({ agentId: "agent", client: () => client, runtime });
+  expect(await check("task")).toBe(isWanted);
 });
