@@ -134,6 +134,8 @@ describe("the entry of", () => {
       entryOf.settlement({ ...record, net: 2 } as typeof record, { time }),
       entryOf.settlement({ ...record, task_id: "other" }, { time }),
       entryOf.noShow({ agent_id: "payee", ...record }, { time }),
+      entry.with(0, entry[0]! + 1),
+      entry.with(1, ENTRY_KINDS.credential),
       entry.slice(0, 89),
       new Uint8Array(),
     ];
