@@ -4,8 +4,8 @@ import type { TaskRow } from "../storage/tables/tasks.ts";
 import type { RouteServices } from "./route-services.ts";
 
 /**
- * Returns whether the agent that submitted a task was revoked, or the peering with the peer that did has ended:
- * neither can get a result any more, and such a peer cannot pay for one.
+ * Returns whether the agent that submitted a task was revoked, or the peering with the peer that did has ended: the
+ * one can get no result any more, and the other may refuse it.
  */
 export async function isSubmitterGone(
   { storage: { read } }: Pick<RouteServices, "storage">,

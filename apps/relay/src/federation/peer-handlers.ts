@@ -108,22 +108,25 @@ function delegationHandlers({ router }: Services, { peerHandler }: RouteBuilders
     ),
     cancelForwardedTask: peerHandler(
       "cancelForwardedTask",
-      {},
+      { concludesTasks: true },
       (federationServices, peer, _request, { body }) =>
         receiveCancel({ ...federationServices, router }, peer, body),
     ),
-    returnResult: peerHandler("returnResult", {}, (federationServices, peer, _request, { body }) =>
-      receiveResult(federationServices, peer, body),
+    returnResult: peerHandler(
+      "returnResult",
+      { concludesTasks: true },
+      (federationServices, peer, _request, { body }) =>
+        receiveResult(federationServices, peer, body),
     ),
     forwardSettlement: peerHandler(
       "forwardSettlement",
-      {},
+      { concludesTasks: true },
       (federationServices, peer, { raw }, { body: message }) =>
         receiveSettlement(federationServices, peer, { message, raw }),
     ),
     listBooked: peerHandler(
       "listBooked",
-      { singleUse: true },
+      { singleUse: true, concludesTasks: true },
       (federationServices, peer, { bound }, { query }) =>
         listBooked(federationServices, peer, query, bound),
     ),

@@ -1,4 +1,5 @@
 import { createHeartbeat } from "@agent/federation-protocol/peering";
+import { hashReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { createReceipt, type TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, describe, expect, test } from "vitest";
@@ -257,4 +258,86 @@ describe("MN38: a peer that refuses each result when it may be too late", () => 
       expect(await getReconciliation(t)).toMatchObject({ consistent: true });
     },
   );
+});
+
+describe("MN48: a peer that ends the peering after a worker has delivered", () => {
+  const endPeering = async () => {
+    // The notice must be newer than the heartbeats.
+    await t.clock.advance(1_000);
+    expect(await peer.remove()).toMatchObject({ status: 200 });
+  };
+
+  test.each<[string, Answer, object]>([
+    ["has accepted the result", { status: 200 }, { defaulted: 0.95, undecided: 0 }],
+    [
+      "has refused the result",
+      { status: 404, code: "result.task_not_found" },
+      { defaulted: 0.95, undecided: 0 },
+    ],
+    ["does not answer", undefined, { defaulted: 0, undecided: 0.95 }],
+    [
+      "refuses it as that of a removed peer",
+      { status: 403, code: "federation.signature_invalid" },
+      { defaulted: 0, undecided: 0.95 },
+    ],
+  ])(
+    "MN48: a peer that %s and ends the peering gets no work beyond its credit when it returns",
+    async (_, answer, owed) => {
+      answerResult = () => answer;
+      await start();
+      await orderAndComplete();
+      await endPeering();
+      await peer.completeHandshake();
+      expect(await order()).toMatchObject({ status: 402 });
+      await endPeering();
+      await pass(HOLD_MS);
+      await peer.completeHandshake();
+      expect(await debtor()).toMatchObject({ state: "active", credit_limit: 1, ...owed });
+      expect(await order()).toMatchObject({ status: 402 });
+      expect(await getReconciliation(t)).toMatchObject({ consistent: true });
+    },
+  );
+
+  test("MN48: a peer that settles after it has ended the peering pays the worker and regains its credit", async () => {
+    answerResult = () => undefined;
+    await start();
+    await orderAndComplete();
+    await endPeering();
+    const { body: result } = server.requests.find(({ path }) => path.endsWith("/task/result"))!;
+    const receipt = result["receipt"] as ExecutionReceipt;
+    const settlement = peer.createSettlement({
+      task_id: receipt.task_id,
+      agent_id: worker.agentId,
+      receipt_hash: hashReceipt(receipt),
+    });
+    const path = "/federation/v1/settlement/forward";
+    expect(await peer.post(path, settlement)).toMatchObject({ status: 200 });
+    expect(await t.getBalance(worker)).toBe(0.9025);
+    await peer.completeHandshake();
+    expect(await order()).toMatchObject({ status: 402 });
+    const payment = { amount: 0.95, direction: "received", reference: "wire 1" };
+    const settled = `/api/v1/admin/federation/peers/${peer.relayId}/settle`;
+    expect(await t.asOperator("POST", settled, payment)).toMatchObject({ status: 200 });
+    expect(await order()).toMatchObject({ status: 202 });
+    expect(await debtor()).toMatchObject({ defaulted: 0, undecided: 0 });
+  });
+
+  test("MN48: a peer that has ended the peering can neither order nor heartbeat, and settles no task of another", async () => {
+    answerResult = () => undefined;
+    await start();
+    await orderAndComplete();
+    await endPeering();
+    const refused = { status: 403, body: { code: "federation.signature_invalid" } };
+    expect(await order()).toMatchObject(refused);
+    expect(await peer.heartbeat()).toMatchObject(refused);
+    const settlement = peer.createSettlement({
+      task_id: "0199c800-0000-7000-8000-000000000001",
+      agent_id: worker.agentId,
+      receipt_hash: "0".repeat(64),
+    });
+    expect(await peer.post("/federation/v1/settlement/forward", settlement)).toMatchObject({
+      status: 404,
+      body: { code: "settlement.not_owed" },
+    });
+  });
 });

@@ -25,6 +25,7 @@ export {
 export { updatePeerPin, listPinnedKeys, type PeerPin, type ReportedKey } from "./peer-key.ts";
 export {
   isLive,
+  mayConcludeTasks,
   isPeeringEnded,
   isUsable,
   applyPeerEvent,

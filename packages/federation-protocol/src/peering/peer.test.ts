@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   isLive,
+  mayConcludeTasks,
   isPeeringEnded,
   isUsable,
   applyPeerEvent,
@@ -122,14 +123,15 @@ describe("A peer", () => {
   });
 
   it.each([
-    ["pending", false, false],
-    ["active", true, true],
-    ["suspended", true, false],
-    ["removed", false, false],
+    ["pending", false, false, false],
+    ["active", true, true, true],
+    ["suspended", true, false, true],
+    ["removed", false, false, true],
   ] as const)(
-    "a peer in the state %s may send requests: %s, and receive them: %s",
-    (state, live, usable) => {
+    "a peer in the state %s may send requests: %s, and receive them: %s, and conclude tasks: %s",
+    (state, live, usable, concludes) => {
       expect([isLive({ state }), isUsable({ state })]).toEqual([live, usable]);
+      expect(mayConcludeTasks({ state })).toBe(concludes);
     },
   );
 

@@ -115,11 +115,20 @@ export function applyPeerEvent(peer: PeerRecord, event: PeerEvent): PeerRecord {
 }
 
 /**
- * Returns whether a peer's signed requests are accepted; removed and pending peers need a handshake
+ * Returns whether all signed requests of a peer are accepted; removed and pending peers need a handshake
  * first.
  */
 export function isLive({ state }: Pick<PeerRecord, "state">): boolean {
   return state === "active" || state === "suspended";
+}
+
+/**
+ * Returns whether a peer may still conclude tasks that were sent before the peering ended, by a result, a cancel or
+ * a settlement. A removal ends what is to come; otherwise a relay could avoid paying for work that had begun by
+ * ending the peering, and one that wants to pay could not.
+ */
+export function mayConcludeTasks({ state }: Pick<PeerRecord, "state">): boolean {
+  return state !== "pending";
 }
 
 /**
@@ -132,8 +141,8 @@ export function isUsable({ state }: Pick<PeerRecord, "state">): boolean {
 
 /**
  * Returns whether an operator ended the peering: this relay's own, or the peer's, which sends a notice. Only that
- * operator can begin it again, so until then the peer accepts no result and its settlements are refused. A peer
- * that missed its heartbeats did not end the peering.
+ * operator can begin it again, so until then no work begins for the peer, which may refuse all results. A peer that
+ * missed its heartbeats did not end the peering.
  */
 export function isPeeringEnded({
   state,

@@ -1,5 +1,5 @@
 import type { FederationRefusal } from "@agent/federation-protocol";
-import { isLive } from "@agent/federation-protocol/peering";
+import { isLive, mayConcludeTasks } from "@agent/federation-protocol/peering";
 import {
   checkEnvelope,
   parseRequestClaim,
@@ -44,6 +44,8 @@ export interface PeerRoute {
   readonly unknownPeerCode?: "peer.not_pending";
   /** Allows each signature once, because no id in the body prevents a replay. */
   readonly singleUse?: true;
+  /** Also accepts a removed peer, which may conclude the tasks that were sent before its removal. */
+  readonly concludesTasks?: true;
   /** Refuses a suspended peer. */
   readonly activeOnly?: true;
 }
@@ -58,10 +60,11 @@ export interface PeerRoute {
 export async function authenticatePeer(
   services: FederationServices,
   { limiter, isDraining, mayServe }: PeerAuthOptions,
-  { operation, resolveKey, unknownPeerCode, singleUse, activeOnly }: PeerRoute,
+  route: PeerRoute,
   { headers, raw, path }: Pick<RequestContext, "headers" | "raw" | "path">,
 ): Promise<PeerRequest | PeerRefusal> {
   const { storage, runtime, identity, federation } = services;
+  const { operation, resolveKey, unknownPeerCode, singleUse, activeOnly } = route;
   if (isDraining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
   if (!mayServe()) return { ...refuse("server.unavailable"), retryAfterSeconds: 2 };
   const now = runtime.now();
@@ -70,7 +73,7 @@ export async function authenticatePeer(
   const { claim } = read;
 
   const row = await findPeer(storage.read, claim.relayId);
-  const known = row !== undefined && isLive(row) ? row : undefined;
+  const known = row !== undefined && isAdmitted(row, route) ? row : undefined;
   const key = resolveKey === undefined ? known?.public_key : await resolveKey(claim.relayId, raw);
   // A relay that is not a peer has no key here, and learns nothing more.
   if (key === undefined) return refuse(unknownPeerCode ?? "federation.signature_invalid");
@@ -83,12 +86,7 @@ export async function authenticatePeer(
   const verifyWithKey = (publicKey: string) => verifyRequestAsync(request, claim, publicKey);
   const { peer, checked: verified } =
     resolveKey === undefined && known !== undefined
-      ? await verifyWithPeerKey(
-          services,
-          known,
-          ({ public_key }) => verifyWithKey(public_key),
-          isRefused,
-        )
+      ? await verifyKnownPeer(services, known, ({ public_key }) => verifyWithKey(public_key))
       : { peer: undefined, checked: await verifyWithKey(key) };
   if (!verified.ok) return toPeerRefusal(verified);
   const envelope = checkEnvelope((raw ?? {}) as Parameters<typeof checkEnvelope>[0], {
@@ -111,7 +109,19 @@ export async function authenticatePeer(
   return { ok: true, relayId: claim.relayId, peer, raw, bound: verified.bound };
 }
 
-const isRefused = ({ ok }: VerifyRequestResult) => !ok;
+function isAdmitted(peer: FederationPeerRow, { concludesTasks }: PeerRoute): boolean {
+  return isLive(peer) || (concludesTasks === true && mayConcludeTasks(peer));
+}
+
+/** A removed peer is not asked for a new key, because any stranger may become one and can be at any address. */
+async function verifyKnownPeer(
+  services: FederationServices,
+  peer: FederationPeerRow,
+  verify: (peer: FederationPeerRow) => Promise<VerifyRequestResult>,
+): ReturnType<typeof verifyWithPeerKey<VerifyRequestResult>> {
+  if (!isLive(peer)) return { peer, checked: await verify(peer) };
+  return verifyWithPeerKey(services, peer, verify, ({ ok }) => !ok);
+}
 
 /** The contract's schemas check the form, so only these codes remain. */
 function toPeerRefusal({ code, detail }: FederationRefusal): PeerRefusal {
