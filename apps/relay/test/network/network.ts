@@ -192,7 +192,7 @@ export async function waitUntil<T>(
 
 /** Submits a task that the relay assigns to the best-ranked agent. */
 export async function submitToBest(
-  site: TestSite,
+  site: Pick<TestSite, "as">,
   boss: TestAgent,
   { capability = "summarise", ...rest }: { capability?: string; max_budget?: number } = {},
 ): Promise<Reply> {

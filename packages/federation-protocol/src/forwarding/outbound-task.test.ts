@@ -91,6 +91,28 @@ describe("A task that is sent to a peer", () => {
     );
   });
 
+  it.each<[string, Delivery, OutboundState]>([
+    ["a refusal, because the second may still be accepted,", answered(402), "forwarding"],
+    ["no connection", unreachable, "forwarding"],
+    ["an id that another party has taken", idTaken, "refused"],
+    ["an acceptance", answered(202), "forwarded"],
+  ])(
+    "a task has the specified state if its first attempt ends during the second by %s",
+    (_, delivery, state) => {
+      const first = buildOutboundTask();
+      const second = beginForward(beginForward(first, SCHEDULE, NOW), SCHEDULE, NOW);
+      expect(endForward(second, first, delivery).state).toBe(state);
+    },
+  );
+
+  it.each([answered(202), answered(402), idTaken, unreachable])(
+    "a task that has gone to another peer is not changed by the late answer %o of the previous one",
+    (delivery) => {
+      const task = beginForward(buildOutboundTask({ peerId: "next" }), SCHEDULE, NOW);
+      expect(endForward(task, buildOutboundTask(), delivery)).toBe(task);
+    },
+  );
+
   it("a task that is sent to a peer is not changed by a late answer", () => {
     const done = applyResult(buildOutboundTask(), completed, { relayed: false });
     expect(endForward(done, buildOutboundTask(), answered(404))).toBe(done);

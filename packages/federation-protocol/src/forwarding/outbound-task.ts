@@ -92,16 +92,17 @@ export function beginForward(
 
 /**
  * Applies the result of an attempt; `before` is the task as it was when the attempt began. A task is
- * `refused` only if the peer certainly does not have it. One that may have arrived waits for its result or
- * its expiry, because a second executor would be paid as well. `forward.id_taken` is certain even then:
- * while the id belongs to another party, the peer cannot have accepted any copy and will not accept one.
+ * `refused` only if the peer certainly does not have it. One that may have arrived, by an earlier attempt or by
+ * one that has begun since, waits for its result or its expiry, because a second executor would be paid as well.
+ * `forward.id_taken` is certain even then: while the id belongs to another party, the peer cannot have accepted
+ * any copy and will not accept one. An answer of a peer changes nothing once the task has gone to another peer.
  */
 export function endForward(
   task: OutboundTask,
-  before: Pick<OutboundTask, "mayHaveArrived">,
+  before: Pick<OutboundTask, "peerId" | "attempts" | "mayHaveArrived">,
   delivery: Delivery,
 ): OutboundTask {
-  if (task.state !== "forwarding") return task;
+  if (task.state !== "forwarding" || task.peerId !== before.peerId) return task;
   switch (classifyDelivery(delivery)) {
     case "accepted":
     case "pending":
@@ -109,12 +110,20 @@ export function endForward(
       return { ...task, state: "forwarded", dueAt: null };
     case "refused":
     case "later":
-      return before.mayHaveArrived && !isIdTaken(delivery)
-        ? task
-        : { ...task, state: "refused", dueAt: null };
+      return isOnlyAttempt(task, before) || isIdTaken(delivery)
+        ? { ...task, state: "refused", dueAt: null }
+        : task;
     case "unknown":
       return task;
   }
+}
+
+/** Returns whether no attempt before or after the one that began with `before` may have delivered the task. */
+function isOnlyAttempt(
+  { attempts }: Pick<OutboundTask, "attempts">,
+  before: Pick<OutboundTask, "attempts" | "mayHaveArrived">,
+): boolean {
+  return !before.mayHaveArrived && attempts === before.attempts + 1;
 }
 
 /**
