@@ -116,4 +116,5 @@ export {
   TaskIdParams,
 } from "./operations/tasks/a2a.ts";
 export { type Quorum, type QuorumApprover, verifyQuorum } from "./verify-quorum.ts";
+export { sumUnpaidResults, type UnpaidResults } from "./unpaid-results.ts";
 export { type SignedVote, verifyVote } from "./verify-vote.ts";

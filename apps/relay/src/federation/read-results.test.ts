@@ -250,6 +250,10 @@ describe("MN38: a peer that refuses each result when it may be too late", () => 
       await start();
       expect(await run()).toBe(2);
       expect(await debtor()).toMatchObject({ defaulted: 0, position: 0 });
+      // The first refused result is within the limit; further ones are not logged again.
+      expect(t.listLogged("federation.result.refused_beyond_credit")).toMatchObject([
+        { level: "warn", relay_id: peer.relayId, refused: 1.9, credit_limit: 1 },
+      ]);
       expect(countDefaults()).toBe(0);
       const path = `/api/v1/admin/federation/peers/${peer.relayId}/clear-defaults`;
       const cleared = await t.asOperator("POST", path, { reason: "its clock was wrong" });

@@ -14,6 +14,7 @@ import {
   getExposure,
   checkExternalPayment,
   checkReceivable,
+  isLimitPassed,
   checkPayable,
 } from "./credit-limit.ts";
 import {
@@ -34,6 +35,16 @@ const line = (balance: number, limit: number, payable = 0) => ({
 });
 
 describe("A credit limit", () => {
+  it.each([
+    [{ refused: 10, added: 10, limit: 10 }, false],
+    [{ refused: 11, added: 1, limit: 10 }, true],
+    [{ refused: 30, added: 25, limit: 10 }, true],
+    [{ refused: 12, added: 1, limit: 10 }, false],
+    [{ refused: 1, added: 1, limit: 0 }, true],
+  ])("the refused results %o have just exceeded the credit limit: %s", (sums, isPassed) => {
+    expect(isLimitPassed(sums)).toBe(isPassed);
+  });
+
   it.each([
     [line(0, 10), 10, true],
     [line(0, 10), 11, false],

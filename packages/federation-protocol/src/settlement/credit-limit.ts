@@ -1,4 +1,5 @@
 import { asMicro, type Micro } from "@agent/budget";
+import { sumUnpaidResults } from "@agent/wire";
 import { type ClearingCode, type FederationRefusal, refuse } from "../refusals.ts";
 
 /**
@@ -25,9 +26,8 @@ export interface ClearingLine {
    */
   readonly undecided?: Micro;
   /**
-   * The value of completed work that the peer refused when it may have been too late (`getRefusedAmount`).
-   * As much as the limit is forgiven, because an honest peer refuses such results too; the rest uses up
-   * credit, or a peer that refuses all of them would get unpaid work without end.
+   * The value of completed work that the peer refused when it may have been too late (`getRefusedAmount`). It
+   * uses up credit as far as `sumUnpaidResults` says.
    */
   readonly refused?: Micro;
 }
@@ -51,10 +51,23 @@ export function checkReceivable(
   line: PeerDebt,
   amount: Micro,
 ): { readonly ok: true } | FederationRefusal<ClearingCode> {
-  const { undecided = 0, refused = 0, limit } = line;
-  const unpaid = undecided + Math.max(0, refused - limit);
-  if (amount === 0 || getExposure(line) + unpaid + amount <= limit) return { ok: true };
+  const unpaid = sumUnpaidResults(line);
+  if (amount === 0 || getExposure(line) + unpaid + amount <= line.limit) return { ok: true };
   return refuse("clearing.limit_exceeded");
+}
+
+/** Returns whether `added` raised the sum of refused results above the limit, so that they begin to use up credit. */
+export function isLimitPassed({
+  refused,
+  added,
+  limit,
+}: {
+  readonly refused: number;
+  readonly added: number;
+  readonly limit: number;
+}): boolean {
+  const isBeyond = (sum: number): boolean => sumUnpaidResults({ limit, refused: sum }) > 0;
+  return isBeyond(refused) && !isBeyond(refused - added);
 }
 
 /**

@@ -12,6 +12,7 @@ export {
   getExposure,
   checkExternalPayment,
   checkReceivable,
+  isLimitPassed,
   checkPayable,
   type PeerDebt,
 } from "./credit-limit.ts";

@@ -1,3 +1,5 @@
+import { sumUnpaidResults } from "@agent/wire";
+
 const IDLE_WIDTH = 1;
 const MIN_WIDTH = 2;
 const MAX_WIDTH = 8;
@@ -23,12 +25,11 @@ interface PeerCredit {
 
 /**
  * Returns the used share of a credit limit, from 0 to 1. The limit applies in each direction: to what this
- * relay owes and may owe, or to what the peer owes. Refused results count only beyond the limit.
+ * relay owes and may owe, or to what the peer owes.
  */
 export function getUsedCredit(peer: PeerCredit): number {
-  const { position, reserved, defaulted = 0, undecided = 0, refused = 0 } = peer;
-  const limit = peer.credit_limit;
-  const unpaid = defaulted + undecided + Math.max(0, refused - limit);
+  const { position, reserved, defaulted = 0, credit_limit: limit } = peer;
+  const unpaid = defaulted + sumUnpaidResults({ ...peer, limit });
   const used = Math.max(position + reserved, unpaid - position, 0);
   if (used === 0) return 0;
   return used >= limit ? 1 : used / limit;

@@ -32,6 +32,7 @@ import { releaseInboundHold } from "./finish-inbound-task.ts";
 import { findInbound, saveInbound, type InboundRecord } from "./inbound-store.ts";
 import { updateOutbound } from "../outbound/outbound-store.ts";
 import { peerSupports } from "../peers/peer-state.ts";
+import { findExcessRefusals, logExcessRefusals } from "../exposure/log-refused.ts";
 import { logUndecided } from "../exposure/log-undecided.ts";
 import { recordDefault, publishDefault } from "../exposure/record-default.ts";
 import { findPeer } from "../peers/peer-store.ts";
@@ -71,10 +72,13 @@ export async function sendResult(
       return { defaulted: concluded, trust: await recordDefault(tx, services, concluded) };
     }
     const isUndecided = getUndecidedAmount(concluded) > getUndecidedAmount(waiting);
-    return isUndecided ? { undecided: concluded } : undefined;
+    if (isUndecided) return { undecided: concluded };
+    const excess = await findExcessRefusals(tx, waiting, concluded);
+    return excess && { excess };
   });
   if (started === undefined) return;
   if ("undecided" in started) return logUndecided(services, started.undecided);
+  if ("excess" in started) return logExcessRefusals(services, started.excess);
   if ("defaulted" in started) return publishDefault(services, started.defaulted, started.trust);
   const [peer, archived] = await Promise.all([
     findPeer(storage.read, started.task.peerId),
@@ -99,7 +103,7 @@ export async function sendResult(
     settlement && (await receiveSettlement(services, signer, settlement, body.timestamp));
   const isSettlementExpired =
     received?.ok === false && received.code === "federation.timestamp_expired";
-  const task = await storage.transaction(async (tx) => {
+  const after = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
     if (inbound === undefined) return undefined;
     const times = { sentAt: body.timestamp, now: runtime.now() };
@@ -107,12 +111,14 @@ export async function sendResult(
     const answered = endReturn(inbound.task, reply.delivery, schedule);
     const ended = awaitLateSettlement(answered, inbound.task, schedule);
     const withAcceptance = !accepted ? inbound : { ...inbound, accepted };
-    return applyInboundTransition(tx, services, withAcceptance, ended);
+    const task = await applyInboundTransition(tx, services, withAcceptance, ended);
+    return { task, excess: await findExcessRefusals(tx, inbound.task, task) };
   });
+  if (after?.excess !== undefined) logExcessRefusals(services, after.excess);
   federation.log.info("federation.result.returned", {
     correlationId: taskId,
     relay_id: peer.relay_id,
-    state: task?.state,
+    state: after?.task.state,
     code: reply.code,
   });
 }
