@@ -98,7 +98,7 @@ const postgresProjects = isWholeRun
       }),
       onPostgres("slow-postgres", [
         "apps/relay/src/{budget,admin,processes}/**/*.test.ts",
-        "apps/relay/src/federation/two-relays.test.ts",
+        "apps/relay/src/federation/{two-relays,unused-peers}.test.ts",
         "apps/relay/{src/storage,test/engine}/**/*.slow.test.ts",
       ]),
     ];

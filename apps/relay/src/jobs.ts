@@ -3,7 +3,7 @@ import { purgeArguments } from "./approvals/purge-arguments.ts";
 import { recordTime } from "./clock/record-time.ts";
 import { numberEvents } from "./feed/number-events.ts";
 import { sampleMinute } from "./feed/sample-minute.ts";
-import { purgeOldForwards } from "./federation/retention.ts";
+import { purgeOldForwards, purgeUnusedPeers } from "./federation/retention.ts";
 import type { FederationWork } from "./federation/federation-work.ts";
 import { retryScrub } from "./identity/finish-scrub.ts";
 import { purgeIdempotencyKeys } from "./http/server/idempotency.ts";
@@ -168,6 +168,7 @@ const federationJobs = ({ config }: Services, federationWork: FederationWork): r
     run: async () => federationWork.heartbeat(),
   },
   { name: "purge-old-forwards", who: "leader", everyMs: 60_000, run: purgeOldForwards },
+  { name: "purge-unused-peers", who: "leader", everyMs: 3_600_000, run: purgeUnusedPeers },
 ];
 
 /** Returns services whose transactions fail once another process leads. */
