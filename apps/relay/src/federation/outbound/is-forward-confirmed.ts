@@ -4,8 +4,8 @@ import { toPeerRecord } from "../peers/peer-state.ts";
 import { findPeer } from "../peers/peer-store.ts";
 
 /**
- * Whether a peer has confirmed that it has a task, and may send its result: messages of a peer that the
- * operator has removed are refused.
+ * Whether a peer has confirmed that it has a task, and must deliver it: a peer that the operator has removed may,
+ * but the operator has ended the cooperation.
  */
 export async function isForwardConfirmed(read: Reader, taskId: string): Promise<boolean> {
   const outbound = await findOutbound(read, taskId);
