@@ -56,8 +56,9 @@ const revokeAgent: HistoryStep = async (relay, [who, by]) => {
   await createParty(relay);
 };
 
+/** Blocks an agent of this relay or of a peer. */
 const blockAgent: HistoryStep = async (relay, [who, whom]) => {
-  const [agent, other] = [relay.chooseParty(who), relay.chooseParty(whom)];
+  const [agent, other] = [relay.chooseParty(who), relay.chooseWorker(whom)];
   const path = `/api/v1/agents/${agent.agentId}/trust/${other.agentId}`;
   await relay.as(agent, "PUT", path, { trust_level: "blocked" });
 };

@@ -23,7 +23,6 @@ import { addPeer, operatorSteps } from "./operator-steps.ts";
 import { peeringMessages } from "./peering-messages.ts";
 import { taskMessages } from "./task-messages.ts";
 
-const { restoreBackup: _, backUp: __, ...soloSteps } = relaySteps;
 const localSteps: Readonly<Record<string, HistoryStep>> = {
   ...moneySteps,
   ...submissionSteps,
@@ -44,7 +43,7 @@ const steps = {
   ...peeringMessages,
   ...operatorSteps,
 };
-const allSteps: Readonly<Record<string, HostileStep>> = { ...steps, ...atRelay(soloSteps) };
+const allSteps: Readonly<Record<string, HostileStep>> = { ...steps, ...atRelay(relaySteps) };
 
 /** The steps that lead to most of the others; every other one has the weight 1. */
 const WEIGHTS = {
@@ -71,7 +70,10 @@ const GROUPS_PER_PEERING = 4;
 /** Histories of a relay with hostile peers, of up to `maxGroups` groups of steps. */
 export function createHostileHistories(maxGroups: number) {
   return fc.record({
-    groups: createGroups({ steps, soloSteps, maxTogether: 8, weights: WEIGHTS }, maxGroups),
+    groups: createGroups(
+      { steps, soloSteps: relaySteps, maxTogether: 8, weights: WEIGHTS },
+      maxGroups,
+    ),
     seed: fc.nat(),
     AGENT_PLATFORM_FEE_RATE: fc.constantFrom("0", "0.05", "0.123456"),
     AGENT_FEDERATION_CREDIT_LIMIT: fc.constantFrom("3", "20"),

@@ -25,6 +25,8 @@ export class HistoryPair {
   readonly cleared = new Set<string>();
   /** The payments between the relays that only the sender has recorded. */
   readonly unrecorded: { site: Site; amount: number; reference: string }[] = [];
+  /** By how much the two books differed because of such payments, in micro-units. */
+  readonly differences = new Set<number>();
   /** Whether relays may be restored from a backup in this history. */
   canRestore = false;
   /** Whether a relay was restored from a backup, after which its books may lack what its peer has. */

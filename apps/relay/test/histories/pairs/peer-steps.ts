@@ -53,6 +53,11 @@ export async function recordReceived(pair: HistoryPair): Promise<void> {
     if (answer.status === 200) site.relay.facts.deposited += toMicro(amount);
     else pair.unrecorded.push(payment);
   }
+  const [first] = pair.sites;
+  const difference = pair.unrecorded.reduce((sum, { site, amount }) => {
+    return sum + (site === first ? toMicro(amount) : 0 - toMicro(amount));
+  }, 0);
+  if (difference !== 0) pair.differences.add(Math.abs(difference));
 }
 
 const clearDefaults: PairStep = async (pair, site) => {
