@@ -1,3 +1,4 @@
+export { findRules } from "./ranking/algorithm.ts";
 export type { Candidate, FixedRoute } from "./ranking/candidate.ts";
 export { findBestPath, type BestPath } from "./graph/best-paths.ts";
 export { checkTaskDepth, MAX_TASK_DEPTH, type DepthRefusal } from "./ranking/task-depth.ts";
@@ -11,7 +12,6 @@ export {
 export { Graph, type Edge, type EdgeCode, type EdgeResult } from "./graph/graph.ts";
 export {
   findRankInSteps,
-  getAlgorithm,
   rank,
   rankInSteps,
   type RankedCandidate,

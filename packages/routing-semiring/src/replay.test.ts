@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Candidate } from "./ranking/candidate.ts";
 import { Graph } from "./graph/graph.ts";
-import { rank, type RankOptions } from "./ranking/rank.ts";
+import { rank, type RankOptions, type RoutingChoice } from "./ranking/rank.ts";
 import {
   rankAndRecord,
   rankRecorded,
@@ -123,7 +123,7 @@ describe("the record of a decision among many candidates", () => {
   test("G3: 1000 candidates are all recorded, and more of them without a hash", () => {
     const all = many(1_000, () => ({}));
     const { record } = rankAndRecord(all, { hashInputs });
-    expect(record).toMatchObject({ algorithm: "agent-routing@1", candidates: all });
+    expect(record).toMatchObject({ algorithm: "agent-routing@4", candidates: all });
     expect(record.excerpt).toBeUndefined();
     const more = many(1_001, () => ({}));
     expect(rankAndRecord(more).record.candidates).toEqual(more);
@@ -228,9 +228,25 @@ describe("rankAndRecord and replayRanking", () => {
     expect(record.choice?.selected_agent).toBe("b");
   });
 
+  test("a record of an earlier version is replayed by its rules", () => {
+    const [cheap, dear] = [
+      { ...known, agent_id: "a", unit_cost: 1, trust_score: 0.9 },
+      { ...known, agent_id: "b", unit_cost: 50, trust_score: 0.9 },
+    ];
+    const strange = { ...known, agent_id: "c", unit_cost: 1e9, trust_score: 0.1 };
+    const { record } = rankAndRecord([cheap, dear, strange]);
+    const earlier = { ...record, algorithm: "agent-routing@1" };
+    const costOf = (choice: RoutingChoice | null) => choice?.sub_scores.cost;
+    expect(costOf(replayRanking(record))).toBe(0.5);
+    expect(costOf(replayRanking(earlier))).toBeGreaterThan(0.999);
+  });
+
   test.each<[string, Partial<RoutingRecord>]>([
     ["with another algorithm", { algorithm: "agent-routing@3" }],
-    ["with a price cap that its algorithm does not support (A12)", { price_cap: 1 }],
+    [
+      "with a price cap that its algorithm does not support (A12)",
+      { algorithm: "agent-routing@1", price_cap: 1 },
+    ],
     ["without the price cap of its algorithm (A12)", { algorithm: "agent-routing@2" }],
     ["with an invalid graph", { graph: [{ from: "self", to: "b", ...hop, trust: 2 }] }],
     ["with a route of negative latency", { candidates: [routed({ latency: -5_001 })] }],

@@ -1,7 +1,7 @@
+import { findRules, getAlgorithm } from "./ranking/algorithm.ts";
 import type { Candidate, FixedRoute } from "./ranking/candidate.ts";
 import { type Edge, Graph } from "./graph/graph.ts";
 import {
-  getAlgorithm,
   decideInSteps,
   type Ranking,
   type RankingDecision,
@@ -18,7 +18,7 @@ export interface RecordExcerpt {
   readonly candidates: number;
   /** The number of those that could be chosen. */
   readonly eligible: number;
-  /** The mean cost of all candidates, by which prices were scored, in currency units. */
+  /** The cost with which prices were compared, in currency units: a median, of earlier versions the mean. */
   readonly mean_cost: number;
   /** The hash of all candidates that the caller of `rankAndRecord` computed, 64 hex digits. */
   readonly inputs_hash: string;
@@ -26,7 +26,7 @@ export interface RecordExcerpt {
 
 /** The inputs and the choice of a decision as JSON, from which it can be replayed. */
 export interface RoutingRecord {
-  /** The result of `getAlgorithm` for the price cap in the deciding version. */
+  /** The version of the rules. */
   readonly algorithm: string;
   readonly seed: number;
   readonly weights: Weights;
@@ -97,12 +97,12 @@ export function* rankAndRecordInSteps(
   const excerpt = isExcerpt && {
     candidates: candidates.length,
     eligible,
-    mean_cost: candidateScores.meanCost,
+    mean_cost: candidateScores.referenceCost,
     inputs_hash: hashInputs(),
   };
   const priceCap = options.priceCap ?? null;
   const record = {
-    algorithm: getAlgorithm(priceCap, isExcerpt),
+    algorithm: getAlgorithm(isExcerpt),
     seed: decision.seed,
     weights: options.weights ?? DEFAULT_WEIGHTS,
     exploration_drive: options.explorationDrive ?? 0,
@@ -151,8 +151,8 @@ function listUsedEdges(
 
 /**
  * Replays a recorded decision from its inputs and returns the resulting choice, independently of the
- * recorded one. In an excerpt only the recorded candidates compete, by the recorded mean cost and counts.
- * Throws a RangeError for a record with another `algorithm`, with an invalid graph or route or with
+ * recorded one. In an excerpt only the recorded candidates compete, by the recorded cost and counts.
+ * Throws a RangeError for a record with an unknown `algorithm`, with an invalid graph or route or with
  * impossible counts.
  */
 export function replayRanking(record: RoutingRecord): RoutingChoice | null {
@@ -165,10 +165,8 @@ export function replayRanking(record: RoutingRecord): RoutingChoice | null {
  */
 export function rankRecorded(record: RoutingRecord, limit: number): Ranking {
   const { excerpt } = record;
-  const algorithm = getAlgorithm(record.price_cap, excerpt !== undefined);
-  if (record.algorithm !== algorithm) {
-    throw new RangeError(`algorithm must be ${algorithm}`);
-  }
+  const rules = findRules(record);
+  if (rules === undefined) throw new RangeError(`algorithm ${record.algorithm} is unknown`);
   const built = Graph.from(record.graph);
   if (!built.ok) throw new RangeError(`${built.code}: ${built.detail}`);
   for (const { agent_id, route } of record.candidates) {
@@ -186,6 +184,7 @@ export function rankRecorded(record: RoutingRecord, limit: number): Ranking {
     seed: record.seed,
     weights: record.weights,
     limit,
+    comparesWithMean: rules === "earlier",
   };
   if (excerpt === undefined) {
     return buildRanking(runSteps(decideInSteps(record.candidates, options)), options);
@@ -195,7 +194,7 @@ export function rankRecorded(record: RoutingRecord, limit: number): Ranking {
   if (!(eligible >= 0 && excerpt.eligible <= excerpt.candidates && excerpt.mean_cost >= 0)) {
     throw new RangeError("excerpt must count all candidates");
   }
-  const leftOut = { eligible, meanCost: excerpt.mean_cost };
+  const leftOut = { eligible, referenceCost: excerpt.mean_cost };
   return buildRanking(runSteps(decideInSteps(record.candidates, { ...options, leftOut })), options);
 }
 

@@ -48,7 +48,7 @@ describe("scored decisions", () => {
     }
     const record = await recordOf(first);
     expect(record).toMatchObject({
-      algorithm: "agent-routing@2",
+      algorithm: "agent-routing@4",
       from: boss.agentId,
       max_budget: null,
       price_cap: 3,

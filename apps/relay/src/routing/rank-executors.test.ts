@@ -159,7 +159,7 @@ describe("A12: max_budget", () => {
     const free = await choiceOf({});
     expect(free).toMatchObject({ selected_agent: known.agentId, alternatives_considered: 2 });
     const sub_scores = (free as { sub_scores: { cost: number } }).sub_scores;
-    expect(sub_scores.cost).toBeGreaterThan(0.9);
+    expect(sub_scores.cost).toBe(0.5);
     for (const max_budget of [500, 2.4, 2]) {
       expect(await choiceOf({ max_budget })).toMatchObject({
         selected_agent: known.agentId,
@@ -182,5 +182,56 @@ describe("A12: max_budget", () => {
     const capped = await executorsOf({ max_budget: 3 });
     expect(sellers.map(({ agentId }) => agentId)).toContain(capped.selected_agent);
     expect(capped.alternatives_considered).toBe(2);
+  });
+});
+
+describe("listings of strangers at absurd prices", () => {
+  const required = { required_capabilities: ["summarise"] };
+
+  /** Lists an agent that promises the shortest latency, which costs it nothing. */
+  async function createDearSeller(price: number): Promise<TestAgent> {
+    const agent = await t.createAgent();
+    await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, {
+      capabilities: ["summarise"],
+      pricing: [{ capability: "summarise", unit_cost: price }],
+      sla: { max_latency_ms: 1, availability_guarantee: 0.9 },
+    });
+    return agent;
+  }
+
+  test.each([
+    [
+      "MN55: one listing of 1e9 does not make an agent that costs 50 rank before one that costs 1",
+      1e9,
+    ],
+    ["MN55: nor does one listing of a micro-unit", 0.000001],
+  ])("%s", async (_title, absurd) => {
+    for (let count = 0; count < 2; count += 1) await createSeller(t, 1);
+    await createDearSeller(50);
+    await createSeller(t, absurd);
+    const { body } = await submitTask(t, boss, target, required);
+    expect(body["estimated_cost"]).toBeLessThanOrEqual(1);
+  });
+
+  test("MN55: any number of them changes no price score of agents that strangers trust more", async () => {
+    const paid = await createSeller(t, 1);
+    await commend(paid);
+    const costOf = async () => {
+      const { body } = await submitTask(t, boss, target, required);
+      return body["routing_choice"] as object;
+    };
+    const before = await costOf();
+    for (let count = 0; count < 5; count += 1) await createDearSeller(1e9);
+    expect(await costOf()).toEqual({ ...before, alternatives_considered: 5 });
+  });
+
+  test("an agent that costs less still ranks before an equal one", async () => {
+    const [dear, cheap] = [await createSeller(t, 2), await createSeller(t, 1)];
+    const { body } = await submitTask(t, boss, target, required);
+    expect(body["routing_choice"]).toMatchObject({ selected_agent: cheap.agentId });
+    const excluded = { ...required, exclude_agents: [cheap.agentId] };
+    expect((await submitTask(t, boss, target, excluded)).body["routing_choice"]).toMatchObject({
+      selected_agent: dear.agentId,
+    });
   });
 });

@@ -7,8 +7,10 @@ import {
   computeSubScores,
   computeSumWithoutPrice,
   computeTotalCost,
+  computeTrust,
   clampToUnit,
 } from "./score.ts";
+import { MeanCost, MedianCostOfMostTrusted, type ReferenceCost } from "./reference-cost.ts";
 import { compareNumbers, type RouteAttributes, toSumKey } from "../semiring.ts";
 import type { SubScores, Weights } from "../weights.ts";
 
@@ -41,9 +43,8 @@ export class CandidateScores {
   readonly #composites: Float64Array;
   readonly #weights: Weights;
   readonly #knownNodes: ArrayLike<number> | undefined;
-  #costSum = 0;
-  #costCount = 0;
-  #meanCost: number | undefined;
+  readonly #reference: ReferenceCost;
+  #referenceCost: number | undefined;
 
   constructor(
     candidates: readonly Candidate[],
@@ -53,8 +54,9 @@ export class CandidateScores {
     known: {
       /** The node numbers of the candidates in the graph. */
       readonly nodes?: ArrayLike<number> | undefined;
-      /** The mean cost, if it is not that of the candidates. */
-      readonly meanCost?: number | undefined;
+      /** The cost to compare with, if it is not that of the candidates. */
+      readonly referenceCost?: number | undefined;
+      readonly comparesWithMean?: boolean | undefined;
     } = {},
   ) {
     this.#candidates = candidates;
@@ -66,18 +68,19 @@ export class CandidateScores {
     this.#composites = new Float64Array(candidates.length);
     this.#weights = weights;
     this.#knownNodes = known.nodes;
-    this.#meanCost = known.meanCost;
+    this.#reference =
+      known.comparesWithMean === true ? new MeanCost() : new MedianCostOfMostTrusted();
+    this.#referenceCost = known.referenceCost;
   }
 
   get length(): number {
     return this.#candidates.length;
   }
 
-  /** Returns the mean cost by which prices are scored, in currency units. */
-  get meanCost(): number {
-    // Summed in micro-units, so that the mean does not depend on the order of the candidates.
-    this.#meanCost ??= this.#costCount === 0 ? 0 : this.#costSum / this.#costCount / 1e6;
-    return this.#meanCost;
+  /** Returns the cost with which the costs of all candidates are compared, in currency units. */
+  get referenceCost(): number {
+    this.#referenceCost ??= this.#reference.compute();
+    return this.#referenceCost;
   }
 
   candidate(place: number): Candidate {
@@ -155,12 +158,13 @@ export class CandidateScores {
   }
 
   #price(place: number): number {
-    return computePriceEfficiency(this.#costs[place]!, this.#requirements.maxBudget, this.meanCost);
+    const { maxBudget } = this.#requirements;
+    return computePriceEfficiency(this.#costs[place]!, maxBudget, this.referenceCost);
   }
 
   /**
    * Scores the candidates from `start` to `end` (excluded) by all factors but the price, which is compared
-   * with the mean of all candidates. Routes must be complete.
+   * with a cost that depends on all candidates. Routes must be complete.
    */
   scoreAllButPrice(start: number, end: number): void {
     const { from, requiredCapabilities } = this.#requirements;
@@ -182,8 +186,7 @@ export class CandidateScores {
         this.#exclusions[place] = UNFIT;
         continue;
       }
-      this.#costSum += toSumKey(cost);
-      this.#costCount += 1;
+      this.#reference.add(cost, computeTrust(candidate, route));
       this.#composites[place] = computeSumWithoutPrice(candidate, route, this.#weights);
     }
   }

@@ -114,11 +114,12 @@ describe("the score of rank", () => {
     expect(row?.sub_scores[factor]).toBeCloseTo(expected, 12);
   });
 
-  test("without a budget the price is scored by the mean of the eligible candidates", () => {
+  test("without a budget the price is scored by the median of the most trusted capable candidates", () => {
     const { ranked } = rank(
       [
-        agent("a", { unit_cost: 1 }),
+        agent("a", { unit_cost: 2 }),
         agent("b", { unit_cost: 3 }),
+        agent("less trusted", { unit_cost: 1e9, trust_score: 0.1 }),
         agent("blocked", { unit_cost: 1e9, blocked: true }),
         agent("incapable", { unit_cost: 1e9, capabilities: [] }),
       ],
@@ -129,7 +130,7 @@ describe("the score of rank", () => {
       sub_scores.price_efficiency,
     ]);
     expect(efficiency.slice(0, 2)).toEqual([
-      ["a", 2 / 3],
+      ["a", 1 / 2],
       ["b", 2 / 5],
     ]);
   });

@@ -9,20 +9,6 @@ import { compareNumbers } from "../semiring.ts";
 import { CandidateScores } from "./candidate-scores.ts";
 import { DEFAULT_WEIGHTS, normalizeWeights, type SubScores, type Weights } from "../weights.ts";
 
-const UNCAPPED_ALGORITHM = "agent-routing@1";
-const CAPPED_ALGORITHM = "agent-routing@2";
-const EXCERPT_ALGORITHM = "agent-routing@3";
-
-/**
- * Returns the version of the rules below; equal inputs and versions give equal choices. A price cap needs
- * the second version and an excerpt the third, so that a verifier that does not know them refuses such a
- * record.
- */
-export function getAlgorithm(priceCap: number | null | undefined, isExcerpt = false): string {
-  if (isExcerpt) return EXCERPT_ALGORITHM;
-  return (priceCap ?? null) === null ? UNCAPPED_ALGORITHM : CAPPED_ALGORITHM;
-}
-
 const SELF = "self";
 
 /** The requirements and preferences by which candidates are ranked. */
@@ -145,8 +131,8 @@ export function* findRankInSteps(
 export interface LeftOut {
   /** The number of left-out candidates that may be chosen. */
   readonly eligible: number;
-  /** The mean cost of all candidates, in currency units. */
-  readonly meanCost: number;
+  /** The cost with which the costs of all candidates were compared, in currency units. */
+  readonly referenceCost: number;
 }
 
 /** Options of a decision that records or replays. */
@@ -154,6 +140,8 @@ export interface DecisionOptions extends RankOptions {
   /** The number of candidates that must be in order, if it is more than `limit`. */
   readonly ordered?: number;
   readonly leftOut?: LeftOut;
+  /** Whether prices are compared with the mean cost of all candidates, as by earlier versions of the rules. */
+  readonly comparesWithMean?: boolean;
 }
 
 /** A decision with its scores, before it is converted to a ranking. */
@@ -192,7 +180,11 @@ export function* decideInSteps(
     routes,
     { from, requiredCapabilities: new Set(requiredCapabilities), maxBudget, priceCap },
     shifted,
-    { nodes: options.nodes, meanCost: leftOut?.meanCost },
+    {
+      nodes: options.nodes,
+      referenceCost: leftOut?.referenceCost,
+      comparesWithMean: options.comparesWithMean,
+    },
   );
   for (let at = 0; at < candidates.length; at += CANDIDATES_PER_STEP) {
     if (at > 0) yield;

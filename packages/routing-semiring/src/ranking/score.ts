@@ -39,10 +39,12 @@ export function computeTotalCost(candidate: Candidate, route: RouteAttributes | 
 export function computePriceEfficiency(
   cost: number,
   maxBudget: number | null,
-  meanCost: number,
+  referenceCost: number,
 ): number {
   if (cost === 0) return 1;
-  return clampToUnit(maxBudget === null ? meanCost / (cost + meanCost) : 1 - cost / maxBudget);
+  return clampToUnit(
+    maxBudget === null ? referenceCost / (cost + referenceCost) : 1 - cost / maxBudget,
+  );
 }
 
 /**
@@ -83,7 +85,11 @@ export function computeSumWithoutPrice(
   );
 }
 
-function computeTrust({ blocked, trust_score }: Candidate, route: RouteAttributes | null): number {
+/** Computes the trust in a candidate: that of its route, otherwise its own. */
+export function computeTrust(
+  { blocked, trust_score }: Candidate,
+  route: RouteAttributes | null,
+): number {
   return blocked ? 0 : clampToUnit(route?.trust ?? trust_score);
 }
 

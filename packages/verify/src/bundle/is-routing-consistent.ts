@@ -1,6 +1,6 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import {
-  getAlgorithm,
+  findRules,
   replayRanking,
   type RoutingChoice,
   type RoutingRecord,
@@ -67,8 +67,7 @@ export function isRoutingConsistent({ routing }: EvidenceBundle): boolean {
   const { record, record_hash, choice } = routing;
   if (record === undefined) return true;
   if (sha256Hex(canonicalize(record)) !== record_hash) return false;
-  if (record.algorithm !== getAlgorithm(record.price_cap, record.excerpt !== undefined))
-    return true;
+  if (findRules(record) === undefined) return true;
   const replayed = replayOrUndefined(record);
   return replayed !== undefined && canonicalize(replayed) === canonicalize(choice);
 }

@@ -228,7 +228,7 @@ describe("the records of choices", () => {
   });
 
   test("the stored record of a choice is not checked if it follows rules of another version", () => {
-    const later = { ...record, algorithm: "agent-routing@3", choice: null };
+    const later = { ...record, algorithm: "agent-routing@6", choice: null };
     expect(verifyBundle(chosen({}, later)).valid).toBe(true);
   });
 

@@ -280,7 +280,7 @@ test("G3: a decision among 10,000 candidates stores the best ones, the counts an
   );
   const inputs_hash = createHash("sha256").update(Buffer.concat(digests)).digest("hex");
   expect(record).toMatchObject({
-    algorithm: "agent-routing@3",
+    algorithm: "agent-routing@5",
     excerpt: { candidates: COUNT, eligible: COUNT, mean_cost: 0, inputs_hash },
   });
   expect(record.choice).toEqual(answer.body["routing_choice"]);

@@ -129,7 +129,7 @@ export const stringSamples: Readonly<Record<string, string>> = {
   x402_network: "eip155:84532",
   x402_tx_hash: `0x${"cd".repeat(32)}`,
   "@context": "https://www.w3.org/ns/credentials/v2",
-  algorithm: "agent-routing@3",
+  algorithm: "agent-routing@5",
   channel: "socket",
   check: "database",
   cryptosuite: SUITE,

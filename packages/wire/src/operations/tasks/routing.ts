@@ -30,7 +30,10 @@ export const RoutingRecord = v.object({
       v.object({
         candidates: describeAs(wholeNumber, "The number of all candidates."),
         eligible: describeAs(wholeNumber, "The number of those that could be chosen."),
-        mean_cost: describeAs(v.number(), "The mean cost of all candidates, in USD."),
+        mean_cost: describeAs(
+          v.number(),
+          "The cost with which prices were compared, in USD: the median of the most trusted candidates.",
+        ),
         inputs_hash: describeAs(
           v.string(),
           "The SHA-256 of the SHA-256 of each candidate's JSON, in order, as 64 hex digits.",
