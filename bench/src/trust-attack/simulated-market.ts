@@ -2,6 +2,7 @@ import { asMicro, splitFee, toMicro } from "@agent/budget";
 import {
   applyTaskOutcome,
   computeRecordLatency,
+  computeUsedFees,
   countsForStrangers,
   createTrustRecord,
   getTrustScore,
@@ -46,6 +47,7 @@ export class SimulatedMarket {
   readonly #pairs = new Map<string, Map<string, Pair>>();
   readonly #histories = new Map<string, History>();
   readonly #feesPaid = new Map<string, number>();
+  readonly #feesUsed = new Map<string, number>();
 
   constructor(thresholds: TrustThresholds) {
     this.#thresholds = thresholds;
@@ -61,8 +63,12 @@ export class SimulatedMarket {
     pair.paidTasks += status === "completed" && price > 0 ? 1 : 0;
     const payerFees = (this.#feesPaid.get(payer) ?? 0) + kept;
     this.#feesPaid.set(payer, payerFees);
-    const task = { priced: price > 0, fee, payerFees };
+    const hasFailed = status === "failed";
+    const usedFees = this.#feesUsed.get(payer) ?? 0;
+    const task = { priced: price > 0, hasFailed, fee, payerFees, usedFees };
     if (countsForStrangers(task, this.#thresholds)) {
+      const used = hasFailed ? computeUsedFees(fee, this.#thresholds) : 0;
+      this.#feesUsed.set(payer, usedFees + used);
       const history = this.historyOf(worker);
       history.counted += 1;
       history.successes += status === "completed" ? 1 : 0;

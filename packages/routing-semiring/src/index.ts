@@ -57,6 +57,7 @@ export {
   capLevelByFees,
   computeBacking,
   computeLeftFee,
+  computeUsedFees,
   countsForStrangers,
   selectBackedLevel,
   selectDisplayedLevel,

@@ -7,6 +7,7 @@ interface PeerTask {
   readonly peerId: string;
   readonly payerId: string | null;
   readonly priced: boolean;
+  readonly hasFailed: boolean;
   /** The relay's fee of the task's charge, whatever the outcome, in micro-units. */
   readonly fee: number;
 }
@@ -17,9 +18,9 @@ interface PeerTask {
  */
 export async function countsForPeer(
   read: Reader,
-  { peerId, payerId, priced, fee }: PeerTask,
+  { peerId, payerId, ...task }: PeerTask,
 ): Promise<boolean> {
   if (payerId === null) return false;
-  const { payerFees, thresholds } = await findTrustPair(read, payerId, peerId);
-  return countsForStrangers({ priced, fee, payerFees }, thresholds);
+  const { payerFees, usedFees, thresholds } = await findTrustPair(read, payerId, peerId);
+  return countsForStrangers({ ...task, payerFees, usedFees }, thresholds);
 }

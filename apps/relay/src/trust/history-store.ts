@@ -15,7 +15,7 @@ import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
 import type { AgentHistoryRow } from "../storage/tables/trust.ts";
 
 /** The increments of an executor's counters and sums by one task or one changed record. */
-export type HistoryStep = Omit<AgentHistoryRow, "agent_id" | "fees_paid">;
+export type HistoryStep = Omit<AgentHistoryRow, "agent_id" | "fees_paid" | "fees_used">;
 
 export const EMPTY_STEP: HistoryStep = {
   successful_tasks: 0,
@@ -34,8 +34,8 @@ const stepColumns = Object.keys(EMPTY_STEP) as (keyof HistoryStep)[];
 
 type ExecutorStep = HistoryStep & { readonly agent_id: string };
 
-/** The fees that a payer left by a task. */
-type PaidFees = Pick<AgentHistoryRow, "agent_id" | "fees_paid">;
+/** The fees that a payer left by a task, and those that the task used. */
+type PaidFees = Pick<AgentHistoryRow, "agent_id" | "fees_paid" | "fees_used">;
 
 const table = KEYED_TABLES.agent_histories;
 
@@ -65,9 +65,9 @@ const addToColumns = <P extends RowValues & { readonly agent_id: string }>(
   );
 
 const addStep = addToColumns<ExecutorStep>(stepColumns);
-const addFees = addToColumns<PaidFees>(["fees_paid"]);
+const addFees = addToColumns<PaidFees>(["fees_paid", "fees_used"]);
 
-const emptyHistory = { ...EMPTY_STEP, fees_paid: ZERO };
+const emptyHistory = { ...EMPTY_STEP, fees_paid: ZERO, fees_used: ZERO };
 
 const openHistory = inRowForm(
   compile<{ agent_id: string }>()(
@@ -85,7 +85,7 @@ export async function addToHistory(tx: Tx, step: ExecutorStep): Promise<void> {
   if (step.fees_kept !== 0) await movePlace(tx, step.agent_id, step.fees_kept);
 }
 
-/** Adds to the fees that an agent left as a payer. */
+/** Adds to the fees that an agent left as a payer, and to the used part of them. */
 export function addToFees(tx: Tx, paid: PaidFees): Promise<void> {
   return addToSums(tx, addFees, paid);
 }

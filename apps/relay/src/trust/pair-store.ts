@@ -12,6 +12,8 @@ export interface TrustPairState {
   readonly record: TrustRecordRow | undefined;
   /** The fees that the delegator left with all executors, in micro-units. */
   readonly payerFees: number;
+  /** The part of them that failed tasks have used; see `countsForStrangers`. */
+  readonly usedFees: number;
   /** The group of agents that share a key with the delegator; null without one. */
   readonly groupId: string | null;
   readonly thresholds: TrustThresholds;
@@ -21,10 +23,10 @@ const feesOfPayer = inRowForm(
   compile<{ agent_id: string }>()(
     queryBuilder
       .selectFrom("agent_histories")
-      .select("fees_paid")
+      .select(["fees_paid", "fees_used"])
       .where("agent_id", "=", param("agent_id")),
   ),
-  { kind: "find", table: KEYED_TABLES.agent_histories, columns: ["fees_paid"] },
+  { kind: "find", table: KEYED_TABLES.agent_histories, columns: ["fees_paid", "fees_used"] },
 );
 
 const groupOfAgent = inRowForm(
@@ -52,6 +54,7 @@ export async function findTrustPair(
   return {
     record,
     payerFees: payer?.fees_paid ?? 0,
+    usedFees: payer?.fees_used ?? 0,
     groupId: sharer?.group_id ?? null,
     thresholds,
   };

@@ -4,6 +4,7 @@ import {
   applyPayment,
   applyTaskOutcome,
   computeLeftFee,
+  computeUsedFees,
   countsForStrangers,
   type TaskOutcome,
 } from "@agent/routing-semiring";
@@ -56,6 +57,7 @@ export async function recordTrustOutcome(
   // A task ends before its submission if the clock was set back in between.
   const outcome = { ...given, latencyMs: Math.max(0, given.latencyMs) };
   const { delegatorId, executorId, status, latencyMs, priced, isPayment, isNeutral, now } = outcome;
+  const { pairOnly } = outcome;
   if (delegatorId === executorId) return undefined;
   if (delegatorId === null) {
     const step = buildHistoryStep(outcome, false);
@@ -78,9 +80,16 @@ export async function recordTrustOutcome(
     paid_tasks: (stored?.paid_tasks ?? 0) + (priced && status === "completed" ? 1 : 0),
     fees_kept: asMicro((stored?.fees_kept ?? 0) + keptFee),
   });
-  const payerFees = before.payerFees + keptFee;
-  const isPublic = countsForStrangers({ priced, fee, payerFees }, before.thresholds);
-  await saveTrustChange(tx, { before, record, step: buildHistoryStep(outcome, isPublic) });
+  const { thresholds, usedFees } = before;
+  const hasFailed = status === "failed";
+  const task = { priced, hasFailed, fee, payerFees: before.payerFees + keptFee, usedFees };
+  const isPublic = pairOnly !== true && countsForStrangers(task, thresholds);
+  await saveTrustChange(tx, {
+    before,
+    record,
+    step: buildHistoryStep(outcome, isPublic),
+    usedFees: isPublic && hasFailed ? computeUsedFees(fee, thresholds) : 0,
+  });
   return { before: stored, record };
 }
 

@@ -24,6 +24,8 @@ export interface TrustChange {
   readonly before: TrustPairState;
   readonly record: TrustRecordRow;
   readonly step?: HistoryStep | undefined;
+  /** The part of the delegator's fees that its task used, in micro-units. */
+  readonly usedFees?: number;
 }
 
 /**
@@ -33,7 +35,7 @@ export interface TrustChange {
  */
 export async function saveTrustChange(
   tx: Tx,
-  { before, record, step }: TrustChange,
+  { before, record, step, usedFees = 0 }: TrustChange,
 ): Promise<void> {
   const { agent_id: payer_id, remote_agent_id: agent_id } = record;
   await saveTrustRecord(tx, record);
@@ -44,7 +46,8 @@ export async function saveTrustChange(
   if (step === undefined && fees_paid === 0 && !isBackingChanged) return;
   const added = { ...(step ?? EMPTY_STEP), fees_kept: fees_paid, ...toBackingColumns(change) };
   await addToHistory(tx, { agent_id, ...added });
-  if (fees_paid !== 0) await addToFees(tx, { agent_id: payer_id, fees_paid });
+  if (fees_paid === 0 && usedFees === 0) return;
+  await addToFees(tx, { agent_id: payer_id, fees_paid, fees_used: asMicro(usedFees) });
 }
 
 async function computeBackingChange(

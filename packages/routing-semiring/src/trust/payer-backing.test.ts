@@ -4,6 +4,7 @@ import {
   capLevelByFees,
   computeBacking,
   computeLeftFee,
+  computeUsedFees,
   countsForStrangers,
   selectDisplayedLevel,
   sumPayerBacking,
@@ -211,23 +212,62 @@ test.each([
   expect(computeLeftFee(paid)).toBe(left);
 });
 
+const success = { priced: true, hasFailed: false, fee: 1, payerFees: 1e9, usedFees: 0 };
+const failure = { ...success, hasFailed: true };
+
 test.each([
-  ["a free task", { priced: false, fee: 0, payerFees: 1e9 }, false, false],
-  ["a fee that rounded to 0", { priced: true, fee: 0, payerFees: 1e9 }, false, true],
-  ["a payer below the threshold", { priced: true, fee: 1, payerFees: 49_999 }, false, true],
-  ["a payer at the threshold", { priced: true, fee: 1, payerFees: 50_000 }, true, true],
+  ["a free task", { ...success, priced: false, fee: 0 }, false, false],
+  ["a fee that rounded to 0", { ...success, fee: 0 }, false, true],
+  ["a payer below the threshold", { ...success, payerFees: 49_999 }, false, true],
+  ["a payer at the threshold", { ...success, payerFees: 50_000 }, true, true],
+  [
+    "a success of a payer with used fees",
+    { ...success, payerFees: 50_000, usedFees: 50_000 },
+    true,
+    true,
+  ],
+  ["a failure of a payer below the threshold", { ...failure, payerFees: 49_999 }, false, true],
+  [
+    "a failure within the fees left",
+    { ...failure, payerFees: 60_000, usedFees: 59_999 },
+    true,
+    true,
+  ],
+  [
+    "a failure beyond the fees left",
+    { ...failure, payerFees: 60_000, usedFees: 60_000 },
+    false,
+    true,
+  ],
+  [
+    "a failure of a dear task, which uses no more than the threshold",
+    { ...failure, fee: 9e9, payerFees: 50_000 },
+    true,
+    true,
+  ],
+  ["a second one", { ...failure, fee: 9e9, payerFees: 99_999, usedFees: 50_000 }, false, true],
 ] as const)(
-  "C3, C7: whether %s counts for strangers depends on %o",
+  "C3, C7, A30: whether %s counts for strangers depends on %o",
   (_, task, priced, unpriced) => {
     expect(countsForStrangers(task, DEFAULTS)).toBe(priced);
     expect(countsForStrangers(task, UNPRICED)).toBe(unpriced);
   },
 );
 
+test.each([
+  ["a cheap task", 20, 20],
+  ["a task at the threshold", 50_000, 50_000],
+  ["a dear task", 50_001, 50_000],
+])("A30: the failure of %s uses the fee of a success, at most the threshold", (_, fee, used) => {
+  expect(computeUsedFees(fee, DEFAULTS)).toBe(used);
+  expect(computeUsedFees(fee, UNPRICED)).toBe(0);
+});
+
 /** A relay's records as far as strangers see them, with tasks whose fee is given. */
 function createLedger() {
   const records = new Map<string, { record: TrustRecord; feesKept: number; paidTasks: number }>();
   const feesOf = new Map<string, number>();
+  const usedBy = new Map<string, number>();
   const publicTasks = new Map<string, number>();
   return {
     work(by: string, worker: string, status: "completed" | "failed", fee: number, priced: boolean) {
@@ -245,7 +285,10 @@ function createLedger() {
         feesKept: before.feesKept + kept,
         paidTasks: before.paidTasks + (priced && status === "completed" ? 1 : 0),
       });
-      if (countsForStrangers({ priced, fee, payerFees }, DEFAULTS)) {
+      const hasFailed = status === "failed";
+      const usedFees = usedBy.get(by) ?? 0;
+      if (countsForStrangers({ priced, hasFailed, fee, payerFees, usedFees }, DEFAULTS)) {
+        if (hasFailed) usedBy.set(by, usedFees + computeUsedFees(fee, DEFAULTS));
         publicTasks.set(worker, (publicTasks.get(worker) ?? 0) + 1);
       }
     },

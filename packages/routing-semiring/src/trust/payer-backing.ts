@@ -153,16 +153,39 @@ export function computeLeftFee({
   return hasCardMoney ? 0 : Math.max(0, fee - Math.max(0, -payerBalance));
 }
 
+/** A task as it is judged for strangers; amounts in micro-units. */
+export interface StrangersTask {
+  readonly priced: boolean;
+  readonly hasFailed: boolean;
+  /** The relay's fee of the task's charge, whatever the outcome. */
+  readonly fee: number;
+  /** The payer's fees with all executors, including this task's. */
+  readonly payerFees: number;
+  /** The part of the payer's fees that its earlier failed tasks have used; see `computeUsedFees`. */
+  readonly usedFees: number;
+}
+
 /**
- * Returns whether a task counts for strangers, whatever its outcome: the fee of its charge is at least a
- * micro-unit, and the payer's fees with all executors, including this one, reach the threshold of
- * `verified`. Otherwise both praise and defamation would be free.
+ * Returns whether a task counts for strangers: the fee of its charge is at least a micro-unit, and the payer's
+ * fees with all executors reach the threshold of `verified`. Otherwise both praise and defamation would be
+ * free. A failed task leaves no fee, so it also needs a part of the payer's fees that no earlier one has used.
  */
 export function countsForStrangers(
-  { priced, fee, payerFees }: { priced: boolean; fee: number; payerFees: number },
-  { verified }: TrustThresholds,
+  { priced, hasFailed, fee, payerFees, usedFees }: StrangersTask,
+  thresholds: TrustThresholds,
 ): boolean {
-  return verified === 0 ? priced : fee > 0 && payerFees >= verified;
+  const { verified } = thresholds;
+  if (verified === 0) return priced;
+  if (fee === 0 || payerFees < verified) return false;
+  return !hasFailed || usedFees + computeUsedFees(fee, thresholds) <= payerFees;
+}
+
+/**
+ * Computes the part of the payer's fees that a failed task uses if it counts for strangers: the fee that a
+ * success would have left, but at most the threshold, so that a payer of cheap tasks can report a dear one.
+ */
+export function computeUsedFees(fee: number, { verified }: TrustThresholds): number {
+  return Math.min(fee, verified);
 }
 
 function isPaying({ feesKept, paidTasks }: PayerRecord, { verified }: TrustThresholds): boolean {

@@ -143,6 +143,14 @@ async function storeResult(
       public_key: task.publicKey,
       is_own: isOwnWork(outbound, { relayed }) ? 1 : 0,
     });
+    // Decided first, because the payer's own record of the task uses fees of the payer.
+    const counts = await countsForPeer(tx, {
+      peerId: from.relay_id,
+      payerId: row.submitted_by,
+      priced: row.allocation_id !== null,
+      hasFailed: receipt.status === "failed",
+      fee: task.terms.fee,
+    });
     const ended = await completeTask(
       tx,
       services,
@@ -158,12 +166,6 @@ async function storeResult(
     );
     if (!ended.ok) return refuse("result.task_not_found");
     const priced = ended.task.allocation_id !== null;
-    const counts = await countsForPeer(tx, {
-      peerId: from.relay_id,
-      payerId: ended.task.submitted_by,
-      priced,
-      fee: task.terms.fee,
-    });
     const peerTrust = await recordTrustOutcome(tx, {
       delegatorId: identity.relayId,
       executorId: from.relay_id,

@@ -60,6 +60,7 @@ import { cardReleaseTimes } from "./063-card-release-times.ts";
 import { shownOffers } from "./064-shown-offers.ts";
 import { voteKeys } from "./065-vote-keys.ts";
 import { refusedResults } from "./066-refused-results.ts";
+import { usedFees } from "./067-used-fees.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -125,4 +126,5 @@ export const migrations = [
   shownOffers,
   voteKeys,
   refusedResults,
+  usedFees,
 ];

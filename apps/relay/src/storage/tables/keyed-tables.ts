@@ -32,6 +32,7 @@ export const KEYED_TABLES = {
       "verified_backing",
       "trusted_backing",
       "fees_paid",
+      "fees_used",
     ],
   ),
   idempotency_keys: keyed("idempotency_keys", ["scope", "key"], ["created_at"]),

@@ -40,6 +40,8 @@ export interface AgentHistoryRow {
   trusted_backing: number;
   /** The fees that the relay kept on tasks that it paid for, with all executors. */
   fees_paid: Micro;
+  /** The part of these fees that its failed tasks used, which counted for strangers. */
+  fees_used: Micro;
 }
 
 /** The thresholds by which the stored backing was computed; -1 before the first start. */

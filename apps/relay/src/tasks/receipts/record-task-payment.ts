@@ -48,7 +48,7 @@ export async function recordTaskPayment(
   const { relayId } = services.identity;
   /** Counts it for the peer after the payer's own record, whose fees then include this one. */
   const recordForPeer = async (peer: string): Promise<ReputationUpdate> => {
-    const ordered = { peerId: peer, payerId: delegatorId, priced: true, fee };
+    const ordered = { peerId: peer, payerId: delegatorId, priced: true, hasFailed: false, fee };
     const isNeutral = hasCardMoney || !(await countsForPeer(tx, ordered));
     const ofPeer = { ...outcome, delegatorId: relayId, executorId: peer, isNeutral };
     return { trust: await recordTrustOutcome(tx, ofPeer), credentials: [] };
