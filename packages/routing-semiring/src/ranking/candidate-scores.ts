@@ -186,7 +186,9 @@ export class CandidateScores {
         this.#exclusions[place] = UNFIT;
         continue;
       }
-      this.#reference.add(cost, computeTrust(candidate, route));
+      // The price and the trust of an agent outside the graph are only its own relay's word.
+      const isOutside = candidate.route !== undefined;
+      this.#reference.add(cost, isOutside ? 0 : computeTrust(candidate, route));
       this.#composites[place] = computeSumWithoutPrice(candidate, route, this.#weights);
     }
   }

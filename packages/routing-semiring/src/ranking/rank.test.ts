@@ -114,6 +114,24 @@ describe("the score of rank", () => {
     expect(row?.sub_scores[factor]).toBeCloseTo(expected, 12);
   });
 
+  test("MN55: agents of another relay, however trusted, do not change the reference among those of this one", () => {
+    const route = {
+      path: ["self", "peer", "far"],
+      trust: 0.9,
+      cost: 0,
+      latency: 0,
+      reliability: 1,
+    };
+    const far = ["far", "farther"].map((id) => agent(id, { unit_cost: 1e9, route }));
+    const near = agent("a", { unit_cost: 2, trust_score: 0.1 });
+    const scoreOf = (candidates: readonly Candidate[]) =>
+      rank(candidates).ranked.find(({ agent_id }) => agent_id === "a")?.sub_scores.price_efficiency;
+    expect(scoreOf([...far, near])).toBe(0.5);
+    expect(rank([agent("far", { unit_cost: 3, route })]).ranked[0]?.sub_scores).toMatchObject({
+      price_efficiency: 0.5,
+    });
+  });
+
   test("without a budget the price is scored by the median of the most trusted capable candidates", () => {
     const { ranked } = rank(
       [
