@@ -43,6 +43,18 @@ async function createPayer(amount: number): Promise<TestAgent> {
   return payer;
 }
 
+/** Submits a task to the worker at the second relay, which never begins it, and waits for its expiry. */
+async function orderInVain(payer: TestAgent): Promise<void> {
+  const { a, b, worker, clock } = s;
+  const path = `/agent/${worker.agentId}/task`;
+  const { status, body } = await a.as(payer, "POST", path, { prompt: "work" });
+  expect(status).toBe(201);
+  const own = `${path}/${String(body["task_id"])}`;
+  await advanceUntil(clock, [a, b], { stepMs: 30_000, what: "it expires" }, async () => {
+    return (await a.as(payer, "GET", own)).status === 404;
+  });
+}
+
 /** Counts the successes and failures of the second relay at the first. */
 async function countOutcomes(): Promise<readonly [successes: number, failures: number]> {
   const { a, b } = s;
@@ -69,6 +81,25 @@ describe("C7: records of peers", () => {
     const payer = await createPayer(100);
     await order(payer, "completed");
     await order(payer, "failed");
+    expect(await countOutcomes()).toEqual([1, 1]);
+  });
+
+  test("A31: two new identities do not ruin the record of a peer with tasks that one of them never begins", async () => {
+    const { a, clock } = s;
+    const payer = await createPayer(10);
+    // The relay counts no expiry shortly after its start.
+    await clock.advance(600_000);
+    for (let task = 0; task < 3; task += 1) await orderInVain(payer);
+    expect(await a.getBalance(payer)).toBe(10);
+    expect(await countOutcomes()).toEqual([0, 0]);
+  });
+
+  test("A31: tasks that a peer lets expire count within the fees of their payer", async () => {
+    await putListing(s.b, s.worker, 1);
+    const payer = await createPayer(10);
+    await order(payer, "completed");
+    await s.clock.advance(600_000);
+    for (let task = 0; task < 2; task += 1) await orderInVain(payer);
     expect(await countOutcomes()).toEqual([1, 1]);
   });
 });

@@ -1,3 +1,4 @@
+import { splitFee } from "@agent/budget";
 import { createRetrySchedule } from "@agent/federation-protocol/delivery";
 import { signNoShowRecord } from "@agent/receipts";
 import { entryOf } from "@agent/transparency";
@@ -8,6 +9,7 @@ import { appendLog } from "../../log/entries/append.ts";
 import type { Services } from "../../services.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
+import { useFeesForPeer } from "../../trust/counts-for-peer.ts";
 import { recordTrustOutcome } from "../../trust/record-trust-outcome.ts";
 import { noShowScope, RECOVERY_MS, type EndedClaim } from "./claim-rules.ts";
 import { recordTaskOutcome, type ReputationUpdate } from "../receipts/record-task-outcome.ts";
@@ -76,14 +78,30 @@ export async function recordNoShow(
       hasCardMoney: await hasHeldCardMoney(tx, task_id, now),
     });
   }
-  // All agents of this relay share a peer's trust record, so a free task must not change it.
-  if (scope === "pair") return undefined;
+  return scope === "pair" ? undefined : recordPeerNoShow(tx, services, row, peer);
+}
+
+/**
+ * Counts a no-show of a peer. All agents of this relay share a peer's trust record, so tasks that cost their
+ * payer nothing must not change it.
+ */
+async function recordPeerNoShow(
+  tx: Tx,
+  { identity, runtime, config }: NoShowServices,
+  row: StoredTaskRow,
+  peerId: string,
+): Promise<ReputationUpdate | undefined> {
+  const now = runtime.now();
+  const priced = row.allocation_id !== null;
+  const fee = priced ? splitFee(row.charge, config.payments.platformFeeRate).fee : 0;
+  if (!(await useFeesForPeer(tx, { peerId, payerId: row.submitted_by, priced, fee })))
+    return undefined;
   const trust = await recordTrustOutcome(tx, {
     delegatorId: identity.relayId,
-    executorId: holder,
+    executorId: peerId,
     status: "failed",
     latencyMs: now - row.submitted_at,
-    priced: claim.priced,
+    priced,
     fee: 0,
     now,
   });
