@@ -145,6 +145,27 @@ describe("B1: a priced agent of another relay", () => {
     });
   });
 
+  test.each([1, 2, 3, 4])(
+    "pages of %i agents show the agents of this relay, then the peer's, and none is empty",
+    async (limit) => {
+      const boss = await a.createAgent();
+      const local = [await a.createWorker(1), await a.createWorker(1)];
+      const remote = [await b.createWorker(1), await b.createWorker(1)];
+      const sortedIds = (agents: typeof local) => agents.map(({ agentId }) => agentId).sort();
+      const seen: string[] = [];
+      const query = `capability=summarise&limit=${limit}`;
+      for (let cursor: string | null = ""; cursor !== null;) {
+        const from: string = cursor === "" ? "" : `&cursor=${cursor}`;
+        const { body } = await a.as(boss, "GET", `/api/v1/agents/discover?${query}${from}`);
+        const shown = body["agents"] as { readonly agent_id: string }[];
+        expect(shown).not.toEqual([]);
+        seen.push(...shown.map(({ agent_id }) => agent_id));
+        cursor = body["next_cursor"] as string | null;
+      }
+      expect(seen).toEqual([...sortedIds(local), ...sortedIds(remote)]);
+    },
+  );
+
   test("B1: a remote agent without a price takes any capability at price 0", async () => {
     const [boss, worker] = [await a.createAgent(), await b.createWorker(0)];
     const wanted = { prompt: "work", required_capabilities: ["made up"] };

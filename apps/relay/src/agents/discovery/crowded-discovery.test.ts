@@ -46,7 +46,8 @@ async function walk(query: string): Promise<string[][]> {
   const pages: string[][] = [];
   for (let from = ""; ;) {
     const { ids, cursor } = await page(`${query}${from}`);
-    if (ids.length > 0) pages.push(ids);
+    expect(ids).not.toEqual([]);
+    pages.push(ids);
     if (cursor === null) return pages;
     from = `&cursor=${cursor}`;
   }

@@ -70,7 +70,7 @@ export async function discoverAgents(
     return discoverAgents(services, { ...query, limit: fitting }, caller);
   const { federation } = services;
   const room = limit - rows.length;
-  if (federation !== undefined && room > 0 && next === undefined) {
+  if (federation !== undefined && next === undefined) {
     const found = { ...services, federation };
     return listRemoteAgents(found, { query, caller, agents, after: cursor.value, limit: room });
   }

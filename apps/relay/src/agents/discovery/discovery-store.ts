@@ -1,5 +1,6 @@
 import { param, compile, sql, type Query } from "../../storage/queries/compiled-query.ts";
 import { jsonTexts } from "../../storage/queries/fragments.ts";
+import { countToRead, cutPage } from "../../http/paging/cut-page.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { parseSearchWords } from "../../storage/queries/text-rank.ts";
 import { countNewcomerPlaces } from "./places/place.ts";
@@ -97,7 +98,7 @@ async function listProfilesBy(
   const position = parsePosition(query.after);
   const find = (range: "withFees" | "newcomers", most: number): Promise<FoundAgents> => {
     const after = position[range];
-    if (after === undefined || most === 0) return Promise.resolve({ rows: [], next: after });
+    if (after === undefined) return Promise.resolve({ rows: [], next: undefined });
     return findInRange(read, { ...query, ...PLACE_RANGES[range], after, limit: most }, page);
   };
   const withFees = await find("withFees", limit);
@@ -135,10 +136,13 @@ async function findInRange(
     return { rows, next };
   }
   const after = query.after > query.start ? query.after : query.start;
-  const placed = await read.all(page[query.capability === "" ? "any" : "one"], { ...query, after });
+  const limit = countToRead(query.limit);
+  const kind = query.capability === "" ? "any" : "one";
+  const placed = await read.all(page[kind], { ...query, after, limit });
+  const { rows, isLast } = cutPage(placed, query.limit);
   return {
-    rows: placed.map(({ place, ...row }) => ({ row, cursor: place })),
-    next: placed.length < query.limit ? undefined : placed.at(-1)?.place,
+    rows: rows.map(({ place, ...row }) => ({ row, cursor: place })),
+    next: isLast ? undefined : (rows.at(-1)?.place ?? query.after),
   };
 }
 

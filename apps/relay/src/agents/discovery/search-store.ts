@@ -7,6 +7,7 @@ import {
   type RawBuilder,
 } from "../../storage/queries/compiled-query.ts";
 import { jsonMember } from "../../storage/queries/fragments.ts";
+import { countToRead, cutPage } from "../../http/paging/cut-page.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { RangeQuery } from "./places/page-position.ts";
 import {
@@ -51,14 +52,15 @@ export async function searchAgents(read: Reader, search: AgentSearch): Promise<F
     (await read.get(sectionEndQueries[kind], { ...search, ...place }))?.place ?? search.end;
   // The cursor is untrusted input: it can shorten a section but never extend it.
   const until = place.until !== undefined && place.until < end ? place.until : end;
-  const query = { ...search, ...place, until };
-  const rows = await read.all(rankedQueries[search.scope][kind], query);
+  const query = { ...search, ...place, until, limit: countToRead(search.limit) };
+  const ranked = await read.all(rankedQueries[search.scope][kind], query);
+  const { rows, isLast } = cutPage(ranked, search.limit);
   const found = rows.map(({ agent_id, rank, place: behind }) => ({
     agent_id,
     cursor: [place.start, until, rank, behind].join(SEPARATOR),
   }));
-  const isFull = rows.length === search.limit;
-  return { found, next: isFull ? found.at(-1)?.cursor : until === search.end ? undefined : until };
+  if (!isLast) return { found, next: found.at(-1)?.cursor ?? search.after };
+  return { found, next: until === search.end ? undefined : until };
 }
 
 const SEPARATOR = "/";

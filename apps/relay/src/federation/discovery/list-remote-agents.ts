@@ -2,7 +2,8 @@ import { fromMicro } from "@agent/budget";
 import { hexToDidKey } from "@agent/crypto";
 import type { KnownAgent } from "@agent/federation-protocol/discovery";
 import type { Answer, DiscoveryEntry, Operations, QueryOf } from "@agent/wire";
-import { encodeCursor } from "../../http/paging/cursor.ts";
+import { encodeCursorKey } from "../../http/paging/cursor.ts";
+import { cutPage } from "../../http/paging/cut-page.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { BLOCKED, levelName, scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import { findTrust } from "../../trust/store.ts";
@@ -30,17 +31,18 @@ export async function listRemoteAgents(
   const last = after.startsWith(PAST_ALL) ? after.slice(PAST_ALL.length) : "";
   const remote = await searchRemoteAgents(services, { capability, q });
   const remaining = remote.filter(({ agent_id }) => agent_id > last);
-  const shown = remaining.slice(0, limit);
+  const { rows: shown, isLast } = cutPage(remaining, limit);
   const required = capability === undefined ? [] : [capability];
   const entries = await Promise.all(
     shown.map((agent) => toDiscoveryEntry(services, agent, required, caller)),
   );
-  const more = remaining.length > shown.length ? shown : [];
+  // On a page that the agents of this relay fill, the next one begins with the first remote agent.
+  const behind = `${PAST_ALL}${shown.at(-1)?.agent_id ?? last}`;
   return {
     status: 200,
     body: {
       agents: [...agents, ...entries],
-      next_cursor: encodeCursor(more, more.length, ({ agent_id }) => `${PAST_ALL}${agent_id}`),
+      next_cursor: isLast ? null : encodeCursorKey(behind),
     },
   };
 }

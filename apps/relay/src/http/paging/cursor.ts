@@ -1,18 +1,7 @@
 import { limits, type Refusal } from "@agent/wire";
 import { refuseField } from "../server/validate.ts";
 
-/** Formats the cursor of the next page, which is the key of the last row and opaque to callers. */
-export function encodeCursor<Row>(
-  rows: readonly Row[],
-  limit: number,
-  key: (row: Row) => string,
-): string | null {
-  const last = rows.at(-1);
-  if (last === undefined || rows.length < limit) return null;
-  return encodeCursorKey(key(last));
-}
-
-/** The part of a list after a key. */
+/** Formats the cursor of the page after a key, which is opaque to callers. */
 export function encodeCursorKey(key: string): string {
   return Buffer.from(key).toString("base64url");
 }

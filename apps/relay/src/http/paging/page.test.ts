@@ -41,17 +41,21 @@ const lists = {
 describe.each(Object.entries(lists))("pages of %s", (_, { all, list }) => {
   const page = list as Parameters<typeof readPage<string | number, string | number>>[1];
 
-  test.each([1, 2, 5, 6])("pages of %i rows contain every row once and in order", async (limit) => {
-    const seen: (string | number)[] = [];
-    for (let cursor: string | undefined; ;) {
-      const read = await readPage({ limit, cursor }, page);
-      if (!read.ok) throw new Error(read.detail);
-      seen.push(...read.rows);
-      if (read.next_cursor === null) break;
-      cursor = read.next_cursor;
-    }
-    expect(seen).toEqual(all);
-  });
+  test.each([1, 2, 5, 6])(
+    "pages of %i rows contain every row once and in order, and none is empty",
+    async (limit) => {
+      const seen: (string | number)[] = [];
+      for (let cursor: string | undefined; ;) {
+        const read = await readPage({ limit, cursor }, page);
+        if (!read.ok) throw new Error(read.detail);
+        expect(read.rows).not.toEqual([]);
+        seen.push(...read.rows);
+        if (read.next_cursor === null) break;
+        cursor = read.next_cursor;
+      }
+      expect(seen).toEqual(all);
+    },
+  );
 });
 
 test("a page has the requested number of rows, 50 by default", async () => {

@@ -1,5 +1,6 @@
 import { limits, type Refusal } from "@agent/wire";
-import { decodeCursor, encodeCursor } from "./cursor.ts";
+import { countToRead, cutPage } from "./cut-page.ts";
+import { decodeCursor, encodeCursorKey } from "./cursor.ts";
 
 export interface PageQuery {
   readonly limit?: number | undefined;
@@ -48,11 +49,11 @@ export async function readPage<Row, Key extends string | number>(
 ): Promise<PageResult<Row> | Refusal<"request.invalid">> {
   const from = decodeCursor(cursor, order.form);
   if (!from.ok) return from;
-  const rows = await find(
-    from.value === undefined ? order.start : order.keyFrom(from.value),
-    limit,
-  );
-  return { ok: true, rows, next_cursor: encodeCursor(rows, limit, (row) => String(keyOf(row))) };
+  const start = from.value === undefined ? order.start : order.keyFrom(from.value);
+  const { rows, isLast } = cutPage(await find(start, countToRead(limit)), limit);
+  const last = rows.at(-1);
+  const isEnd = isLast || last === undefined;
+  return { ok: true, rows, next_cursor: isEnd ? null : encodeCursorKey(String(keyOf(last))) };
 }
 
 /**
