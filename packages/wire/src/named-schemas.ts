@@ -2,7 +2,7 @@ import { toJsonSchema, toJsonSchemaDefs, type ConversionConfig } from "@valibot/
 import { VerifiableCredentialSchema } from "@agent/credentials";
 import { LedgerSchema } from "@agent/ledger";
 import { ExecutionReceiptSchema } from "@agent/receipts";
-import type * as v from "valibot";
+import * as v from "valibot";
 import { describeByPath } from "./engine/descriptions/describe-by-path.ts";
 import { describeMembers } from "./engine/descriptions/describe-members.ts";
 import { signedDocuments } from "./engine/descriptions/signed-documents.ts";
@@ -85,14 +85,22 @@ const conversion = {
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 } satisfies ConversionConfig;
 
-/** Converts a schema of the contract to JSON Schema, with references to named schemas. */
+/**
+ * Converts schemas of the contract to JSON Schema, with references to named schemas. All of them are converted
+ * as one tuple, because each conversion converts all named schemas again.
+ */
+export function convertSchemas(
+  schemas: readonly v.GenericSchema[],
+): ReadonlyMap<v.GenericSchema, JsonObject> {
+  const unique = [...new Set(schemas)];
+  const definitions = namedDefinitions;
+  const { prefixItems = [] } = toJsonSchema(v.tuple(unique), { ...conversion, definitions });
+  return new Map(unique.map((schema, index) => [schema, prefixItems[index] as JsonObject]));
+}
+
+/** Converts one schema; for several, `convertSchemas` is much cheaper. */
 export function toComponentSchema(schema: v.GenericSchema): JsonObject {
-  const converted = toJsonSchema(schema, {
-    ...conversion,
-    definitions: namedDefinitions,
-  }) as JsonObject;
-  const { $schema: _schema, $defs: _defs, ...rest } = converted;
-  return rest;
+  return convertSchemas([schema]).get(schema) ?? {};
 }
 
 /** Converts all named schemas to JSON Schema, for `#/components/schemas`. */

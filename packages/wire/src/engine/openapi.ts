@@ -3,7 +3,7 @@ import { errors, type Code } from "../errors.ts";
 import { listImpliedRefusals } from "./list-implied-refusals.ts";
 import {
   buildNamedSchemas,
-  toComponentSchema,
+  convertSchemas,
   type JsonObject,
   type NamedSchemas,
 } from "../named-schemas.ts";
@@ -13,6 +13,22 @@ import { textSamples } from "./examples/sample-bodies.ts";
 import { limits } from "./limits.ts";
 import type { Operation } from "./operation.ts";
 import { FEDERATION_HEADERS } from "./peer-requests.ts";
+
+/** The schemas of the contract, converted once. */
+interface ConvertedSchemas {
+  readonly named: NamedSchemas;
+  /** Those of requests and answers. */
+  readonly of: (schema: v.GenericSchema) => JsonObject;
+}
+
+/** Converts the schemas of all operations. */
+function convertAll(operations: readonly Operation[]): ConvertedSchemas {
+  const schemas = operations.flatMap(({ body, query, ok }) =>
+    [body, query, ...Object.values(ok)].filter((schema) => schema !== undefined),
+  );
+  const converted = convertSchemas(schemas.filter(({ type }) => type !== "undefined"));
+  return { named: buildNamedSchemas(), of: (schema) => converted.get(schema) ?? {} };
+}
 
 const errorSchema: JsonObject = {
   type: "object",
@@ -71,7 +87,7 @@ const successDescriptions: Readonly<Record<string, string>> = {
 function buildSuccessResponses(
   name: string,
   operation: Operation,
-  named: NamedSchemas,
+  schemas: ConvertedSchemas,
 ): JsonObject {
   return Object.fromEntries(
     Object.entries(operation.ok).map(([status, schema]) => [
@@ -82,7 +98,7 @@ function buildSuccessResponses(
           content: buildContent(
             { operation: name, status },
             { ...operation, answer: schema },
-            named,
+            schemas,
           ),
         }),
       },
@@ -93,14 +109,14 @@ function buildSuccessResponses(
 function buildContent(
   of: { readonly operation: string; readonly status: string },
   { media = [], answer }: Operation & { readonly answer: v.GenericSchema },
-  named: NamedSchemas,
+  schemas: ConvertedSchemas,
 ): JsonObject {
   const text = Object.fromEntries(
     media.map((type) => [type, describeText(`${of.operation} ${type}`, { type: "string" })]),
   );
   if (media.length > 0 && answer.type === "string") return text;
-  const schema = toComponentSchema(answer);
-  const example = buildAnswerExample(schema, of, named);
+  const schema = schemas.of(answer);
+  const example = buildAnswerExample(schema, of, schemas.named);
   return { "application/json": { schema, example }, ...text };
 }
 
@@ -112,16 +128,16 @@ function describeText(name: string, schema: JsonObject): JsonObject {
 function buildRequestBody(
   name: string,
   { body, textBytes }: Operation,
-  named: NamedSchemas,
+  schemas: ConvertedSchemas,
 ): JsonObject | undefined {
   if (body === undefined) return undefined;
-  const schema = toComponentSchema(body);
+  const schema = schemas.of(body);
   // An empty body is read as an empty object.
   const required = !v.is(body, {});
   if (textBytes !== undefined) {
     return { required, content: { "text/plain": describeText(`${name} text/plain`, schema) } };
   }
-  const example = buildRequestExample(schema, name, named);
+  const example = buildRequestExample(schema, name, schemas.named);
   return { required, content: { "application/json": { schema, example } } };
 }
 
@@ -133,7 +149,7 @@ const idempotencyKeyParameter: JsonObject = {
   schema: { type: "string", minLength: 1, maxLength: limits.idempotencyKeyLength },
 };
 
-function buildParameters(operation: Operation): JsonObject[] {
+function buildParameters(operation: Operation, schemas: ConvertedSchemas): JsonObject[] {
   const path = [...operation.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
     name,
     in: "path",
@@ -149,7 +165,7 @@ function buildParameters(operation: Operation): JsonObject[] {
   }));
   const given = [...path, ...(operation.keyed ? [idempotencyKeyParameter] : []), ...headers];
   if (operation.query === undefined) return given;
-  const { properties = {}, required = [] } = toComponentSchema(operation.query) as {
+  const { properties = {}, required = [] } = schemas.of(operation.query) as {
     properties?: { [name: string]: JsonObject };
     required?: string[];
   };
@@ -196,9 +212,13 @@ const security: Record<Operation["auth"], JsonObject[]> = {
   peer: [{ relayId: [], relaySignature: [], relayTimestamp: [] }],
 };
 
-function describeOperation(name: string, operation: Operation, named: NamedSchemas): JsonObject {
-  const parameters = buildParameters(operation);
-  const requestBody = buildRequestBody(name, operation, named);
+function describeOperation(
+  name: string,
+  operation: Operation,
+  schemas: ConvertedSchemas,
+): JsonObject {
+  const parameters = buildParameters(operation, schemas);
+  const requestBody = buildRequestBody(name, operation, schemas);
   return {
     operationId: name,
     summary: operation.summary,
@@ -214,7 +234,7 @@ function describeOperation(name: string, operation: Operation, named: NamedSchem
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody !== undefined && { requestBody }),
     responses: {
-      ...buildSuccessResponses(name, operation, named),
+      ...buildSuccessResponses(name, operation, schemas),
       ...buildRefusalResponses(operation),
     },
   };
@@ -229,13 +249,13 @@ export function buildOpenApi(
   operations: { readonly [name: string]: Operation },
   version: string,
 ): JsonObject {
-  const named = buildNamedSchemas();
+  const schemas = convertAll(Object.values(operations));
   const paths: { [path: string]: JsonObject } = {};
   for (const [name, operation] of Object.entries(operations)) {
     const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
     paths[path] = {
       ...paths[path],
-      [operation.method.toLowerCase()]: describeOperation(name, operation, named),
+      [operation.method.toLowerCase()]: describeOperation(name, operation, schemas),
     };
   }
   const sections = new Set(Object.values(operations).map((operation) => operation.section));
@@ -254,7 +274,7 @@ export function buildOpenApi(
     paths,
     components: {
       securitySchemes,
-      schemas: { Error: errorSchema, ...named },
+      schemas: { Error: errorSchema, ...schemas.named },
     },
   };
 }
