@@ -244,10 +244,11 @@ describe.runIf(onlyOn("sqlite"))("the other commands", () => {
   });
 
   test.each(["backup", "restore"])("%s requires a file", async (name) => {
-    expect(await run(name)).toEqual({
-      ok: false,
-      text: "FILE is missing: name it after the command",
-    });
+    const unnamed = startRelay({ ...minimalEnv, AGENT_DB_PATH: path }, { args: [name, ""] });
+    expect(await unnamed.ended).toEqual({ code: 2, signal: null });
+    expect(unnamed.stderr()).toBe(
+      `agent-relay: FILE is missing\nusage: agent-relay ${name} FILE\n`,
+    );
   });
 
   test("an unknown command, or a command without a database, exits with a reason", async () => {
@@ -255,7 +256,7 @@ describe.runIf(onlyOn("sqlite"))("the other commands", () => {
     expect(await unknown.ended).toEqual({ code: 2, signal: null });
     expect(unknown.stderr()).toContain('there is no command "bake"');
     const placeless = startRelay(minimalEnv, { args: ["check"] });
-    expect(await placeless.ended).toEqual({ code: 1, signal: null });
+    expect(await placeless.ended).toEqual({ code: 2, signal: null });
     expect(placeless.stderr()).toContain("AGENT_DB_PATH");
   });
 });

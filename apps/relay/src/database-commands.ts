@@ -16,6 +16,8 @@ import { inspectStorage } from "./storage/inspect-storage.ts";
 export interface CommandResult {
   readonly ok: boolean;
   readonly text: string;
+  /** The text is the answer, even if it names faults; otherwise the text of a failure is an error. */
+  readonly isReport?: true;
 }
 
 /** The database of the environment: a file or a PostgreSQL database. */
@@ -40,12 +42,9 @@ export interface CommandInput extends DatabasePlace {
 }
 
 interface Command {
+  /** Its arguments and options, as `parseUsage` reads them. */
   readonly usage: string;
   readonly purpose: string;
-  /** The maximum number of arguments; absent for none. */
-  readonly maxArguments?: number;
-  /** The options that it takes. */
-  readonly options?: readonly ("status" | "stolen" | "reason" | "from" | "to")[];
   readonly run: (call: CommandInput) => CommandResult | Promise<CommandResult>;
 }
 
@@ -54,8 +53,7 @@ export const commands: Readonly<Record<string, Command>> = {
   backup: {
     usage: "backup FILE",
     purpose: "write the database to a new file, even while the relay runs",
-    maxArguments: 1,
-    run: ({ arguments: [file], path, now }) =>
+    run: ({ arguments: [file = ""], path, now }) =>
       withFiles(path, file, (path, to) => {
         const written = backupDatabase(path, to, migrations);
         if (written.ok) saveBackupNote(path, now);
@@ -65,8 +63,7 @@ export const commands: Readonly<Record<string, Command>> = {
   restore: {
     usage: "restore FILE",
     purpose: "restore a backup if there is no database; the relay then starts frozen",
-    maxArguments: 1,
-    run: ({ arguments: [file], path, now }) =>
+    run: ({ arguments: [file = ""], path, now }) =>
       withFiles(path, file, (path, from) =>
         toCommandResult(restoreDatabase(from, path, migrations, now), `${path} is restored`),
       ),
@@ -97,7 +94,6 @@ export const commands: Readonly<Record<string, Command>> = {
   copy: {
     usage: "copy [--from FILE] [--to URL]",
     purpose: "move the database of the stopped relay from a file to an empty PostgreSQL database",
-    options: ["from", "to"],
     async run({ from, to }) {
       if (!from || !to) {
         return { ok: false, text: "--from must name the file and --to the database" };
@@ -140,14 +136,13 @@ export const commands: Readonly<Record<string, Command>> = {
       const books = await stored.readSnapshot((read) =>
         checkBooks({ snapshot: (work) => work(read), now, since: 0 }),
       );
-      return { ok: books.consistent, text: JSON.stringify(books, null, 2) };
+      return { ok: books.consistent, text: JSON.stringify(books, null, 2), isReport: true };
     },
   },
   "rotate-key": {
     usage: "rotate-key [--stolen] [--reason TEXT]",
     purpose:
       "give the stopped relay a new key under its id; both keys sign the step, and --stolen also replaces the keys of its log",
-    options: ["stolen", "reason"],
     async run({ path, url, now, randomBytes, passphrase, reason, stolen = false }) {
       const known = await inspectStorage({ path, url }, migrations).check();
       if (!known.ok) return toCommandResult(known, "");
@@ -175,9 +170,7 @@ export const commands: Readonly<Record<string, Command>> = {
   log: {
     usage: "log restart",
     purpose: "begin a new generation of the stopped relay's transparency log",
-    maxArguments: 1,
-    async run({ arguments: [action], path, url, now }) {
-      if (action !== "restart") return { ok: false, text: "usage: agent-relay log restart" };
+    async run({ path, url, now }) {
       const known = await inspectStorage({ path, url }, migrations).check();
       if (!known.ok) return toCommandResult(known, "");
       const opened = await openStorage({ path, url, migrations });
@@ -195,7 +188,6 @@ export const commands: Readonly<Record<string, Command>> = {
   migrate: {
     usage: "migrate [--status]",
     purpose: "bring the schema up to date, or list the missing migrations",
-    options: ["status"],
     async run({ path, url, status }) {
       if (status) {
         const state = await readMigrationStatus({ path, url });
@@ -225,35 +217,17 @@ async function readMigrationStatus(
   return { ok: true, pending, text: [...lines, summary].join("\n") };
 }
 
-/**
- * Names an argument or an option that a command does not take: `migrate status` without the dashes must not
- * migrate.
- */
-export function findSurplus(
-  { maxArguments = 0, options = [] }: Command,
-  args: readonly string[],
-  given: readonly string[],
-): string | undefined {
-  const surplus = args[maxArguments];
-  if (surplus !== undefined) return `${JSON.stringify(surplus)} is an argument too many`;
-  const taken: readonly string[] = options;
-  const foreign = given.find((name) => !taken.includes(name));
-  return foreign === undefined ? undefined : `this command takes no --${foreign}`;
-}
-
 /** Runs a command for database files; the server of the other engine has tools of its own. */
 function withFiles(
   path: string | undefined,
-  file: string | undefined,
+  file: string,
   run: (path: string, file: string) => CommandResult,
 ): CommandResult {
   if (path === undefined) {
     const text = "use pg_dump and pg_restore for a PostgreSQL database, then agent-relay restored";
     return { ok: false, text };
   }
-  return file === undefined
-    ? { ok: false, text: "FILE is missing: name it after the command" }
-    : run(path, file);
+  return run(path, file);
 }
 
 function toCommandResult(result: CopyResult, success: string): CommandResult {

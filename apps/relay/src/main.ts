@@ -6,6 +6,8 @@ import type { Display } from "./command-line/format-blocks.ts";
 import type { OperatorOptions } from "./command-line/operator-command.ts";
 import { operatorCommands } from "./command-line/operator-commands.ts";
 import { EXIT, runOperatorCommand } from "./command-line/run-operator-command.ts";
+import { findUsageFault } from "./command-line/usage/find-usage-fault.ts";
+import { buildUsageFault, formatFault } from "./command-line/usage/format-fault.ts";
 import { listUnknownVariables, readConfig, type Environment } from "./config/read-config.ts";
 import type { Config } from "./config/config.ts";
 import { createBufferedWriter } from "./http/server/buffered-writer.ts";
@@ -92,20 +94,27 @@ async function runDatabaseCommand(
   flags: ProcessFlags,
   options: OperatorOptions,
 ): Promise<void> {
-  const { commands, findSurplus } = await import("./database-commands.ts");
+  const { commands } = await import("./database-commands.ts");
   const known = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (known === undefined) return failUsage(`there is no command ${JSON.stringify(name)}`);
-  const surplus = findSurplus(known, args, Object.keys({ ...flags, ...options }));
-  if (surplus !== undefined) return failUsage(`${surplus}: agent-relay ${known.usage}`);
+  const fault = findUsageFault(known.usage, {
+    args,
+    options: Object.keys({ ...flags, ...options }),
+  });
+  if (fault !== undefined) return failUsage(fault, { usage: known.usage });
   const { status = false, stolen = false } = flags;
   const { reason, from, to } = options;
   const passphrase = process.env["AGENT_RELAY_KEY_PASSPHRASE"];
   const path = process.env["AGENT_DB_PATH"]?.trim() ?? "";
   const url = process.env["AGENT_DATABASE_URL"]?.trim() ?? "";
   if (name !== "copy" && (path === "") === (url === "")) {
-    return failUsage("AGENT_DB_PATH or AGENT_DATABASE_URL must name the database", EXIT.refused);
+    return failUsage("AGENT_DB_PATH or AGENT_DATABASE_URL must name the database");
   }
-  const { ok, text } = await known.run({
+  const {
+    ok,
+    text,
+    isReport = ok,
+  } = await known.run({
     arguments: args,
     status,
     stolen,
@@ -116,8 +125,8 @@ async function runDatabaseCommand(
     ...(reason !== undefined && { reason }),
     ...(name === "copy" && { from: from ?? path, to: to ?? url }),
   });
-  (ok ? process.stdout : process.stderr).write(`${text}\n`);
-  return exit(ok ? 0 : 1);
+  (isReport ? process.stdout : process.stderr).write(`${text}\n`);
+  return exit(ok ? EXIT.done : EXIT.refused);
 }
 
 /** Runs a command against a running relay. */
@@ -128,6 +137,8 @@ async function runCommand(
 ): Promise<void> {
   const interrupted = new AbortController();
   process.once("SIGINT", () => interrupted.abort());
+  // Without this a command that follows events would run on after its reader has ended.
+  process.stdout.once("error", () => interrupted.abort());
   const code = await runOperatorCommand(
     command,
     { args, options },
@@ -149,9 +160,11 @@ async function runCommand(
 }
 
 /** Prints one line and a hint: after a typing error the whole help would hide the fault. */
-function failUsage(message: string, code: number = EXIT.usage): void {
-  process.stderr.write(`agent-relay: ${message}\ntry agent-relay --help\n`);
-  return exit(code);
+function failUsage(message: string, { usage }: { readonly usage?: string } = {}): void {
+  if (process.argv.includes("--json")) process.stdout.write(formatFault(buildUsageFault(message)));
+  const hint = usage === undefined ? "try agent-relay --help" : `usage: agent-relay ${usage}`;
+  process.stderr.write(`agent-relay: ${message}\n${hint}\n`);
+  return exit(EXIT.usage);
 }
 
 function readEnvironment(env: Environment): Config | undefined {
@@ -183,6 +196,8 @@ async function checkConfiguration(config: Config): Promise<void> {
   process.stdout.write("configuration is valid\n");
 }
 
+const DEV_USAGE = "dev [--check-config]";
+
 async function showUsage(): Promise<void> {
   const { formatUsage } = await import("./start/usage.ts");
   process.stdout.write(`${formatUsage()}\n`);
@@ -212,7 +227,14 @@ function main(): Promise<void> | void {
   const { name, args, flags, options } = line;
   if (flags.help === true) return showUsage();
   if (flags.version === true) return void process.stdout.write(`${version}\n`);
-  if (name !== undefined && name !== "dev") {
+  if (name === "dev") {
+    const fault = findUsageFault(DEV_USAGE, {
+      args,
+      options: Object.keys({ ...flags, ...options }),
+    });
+    return fault === undefined ? start(true, flags) : failUsage(fault, { usage: DEV_USAGE });
+  }
+  if (name !== undefined) {
     const command = Object.hasOwn(operatorCommands, name) ? operatorCommands[name] : undefined;
     if (command === undefined) return runDatabaseCommand(name, args, flags, options);
     const [foreign] = Object.keys(flags);
@@ -223,7 +245,7 @@ function main(): Promise<void> | void {
   const { "check-config": _, ...commandFlags } = flags;
   const [surplus] = Object.keys({ ...commandFlags, ...options });
   if (surplus !== undefined) return failUsage(`--${surplus} needs a command`);
-  return start(name === "dev", flags);
+  return start(false, flags);
 }
 
 await main();

@@ -16,7 +16,6 @@ test.each([
   ["-1", undefined],
   ["12.34567", undefined],
   ["half", undefined],
-  [undefined, undefined],
 ])("the share %s is read as %s", (text, share) => {
   expect(parsePercent(text)).toBe(share);
 });

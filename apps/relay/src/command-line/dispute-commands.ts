@@ -1,19 +1,17 @@
 import type { Operations, Result } from "@agent/wire";
 import { formatMoney, formatShare, formatTime, toStateCell } from "./format-values.ts";
 import {
-  missingFault,
-  PAGE_OPTIONS,
   usageFault,
   type CommandCall,
   type CommandResult,
   type OperatorCommand,
 } from "./operator-command.ts";
-import { buildListOutput, omitMissing, readPageQuery } from "./page-query.ts";
+import { buildListOutput, omitMissing, readPageQuery, PAGE_USAGE } from "./page-query.ts";
 
 type Inspections = Result<Operations["listDisputes"]>;
 
 const USAGE =
-  "disputes | disputes --all [--state inspecting|rejected|disputed|closed] | " +
+  `disputes ${PAGE_USAGE} | disputes --all [--state inspecting|rejected|disputed|closed] ${PAGE_USAGE} | ` +
   "disputes decide TASK PERCENT --reason R";
 
 /** The commands about results that are inspected before they are paid. */
@@ -22,23 +20,14 @@ export const disputeCommands = {
     usage: USAGE,
     purpose:
       "list disputes that wait for your decision, or all inspections with --all, or decide a dispute",
-    maxArguments: 3,
-    options: ["all", "state", "reason", ...PAGE_OPTIONS],
     run: runDisputes,
   },
 } as const satisfies Record<string, OperatorCommand>;
 
 async function runDisputes(call: CommandCall): Promise<CommandResult> {
   const { client, args, options } = call;
-  const [act, taskId, percent] = args;
+  const [act, taskId = "", percent = ""] = args;
   if (act === "decide") return decide(call, taskId, percent);
-  if (act !== undefined)
-    return usageFault(`disputes is followed by decide or nothing, not by ${act}`);
-  if (options.state !== undefined && options.all !== true) {
-    return usageFault(
-      "--state needs --all, because without it only disputes that wait for you are listed",
-    );
-  }
   const page = readPageQuery(call);
   const query = { ...page, ...omitMissing({ state: options.state }) };
   const answer =
@@ -75,18 +64,15 @@ function showInspections(body: Inspections, isAll: boolean): CommandResult {
 
 /** The task is enough for the operator; its path also names the agent. */
 async function decide(
-  { client, options: { reason } }: CommandCall,
-  taskId: string | undefined,
-  percent: string | undefined,
+  { client, options: { reason = "" } }: CommandCall,
+  taskId: string,
+  percent: string,
 ): Promise<CommandResult> {
   const share = parsePercent(percent);
-  if (share !== undefined && share > 0 && share < 0.01 && !percent?.endsWith("%")) {
+  if (share !== undefined && share > 0 && share < 0.01 && !percent.endsWith("%")) {
     return usageFault(
       `${percent} is less than one percent: write ${percent}%, or 25 for a quarter`,
     );
-  }
-  if (taskId === undefined || percent === undefined || reason === undefined) {
-    return missingFault({ TASK: taskId, PERCENT: percent, "--reason": reason });
   }
   if (share === undefined) {
     return usageFault(`PERCENT ${percent} must be from 0 to 100, with at most 4 decimals`);
@@ -102,8 +88,8 @@ async function decide(
 }
 
 /** Parses a share in percent, with at most four decimals, which a share in millionths can hold. */
-export function parsePercent(text: string | undefined): number | undefined {
-  if (text === undefined || !/^\d{1,3}(\.\d{1,4})?%?$/.test(text)) return undefined;
+export function parsePercent(text: string): number | undefined {
+  if (!/^\d{1,3}(\.\d{1,4})?%?$/.test(text)) return undefined;
   const percent = Number.parseFloat(text);
   return percent <= 100 ? Math.round(percent * 10_000) / 1_000_000 : undefined;
 }

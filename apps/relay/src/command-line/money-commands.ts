@@ -9,51 +9,43 @@ import {
   toStateCell,
 } from "./format-values.ts";
 import {
-  missingFault,
-  PAGE_OPTIONS,
   usageFault,
   type CommandCall,
   type CommandResult,
   type OperatorCommand,
 } from "./operator-command.ts";
 import type { Block, Cell } from "./format-blocks.ts";
-import { buildListOutput, listMore, omitMissing, readPageQuery } from "./page-query.ts";
+import { buildListOutput, listMore, omitMissing, readPageQuery, PAGE_USAGE } from "./page-query.ts";
 import { refuseUnknownId } from "./refuse-unknown-id.ts";
 
 /** The commands about money. */
 export const moneyCommands = {
   accounts: {
-    usage: "accounts [--sort balance|held] [--all]",
+    usage: `accounts [--sort balance|held] [--all] ${PAGE_USAGE}`,
     purpose: "list the accounts that hold money; --all also shows empty ones",
-    options: ["sort", "all", ...PAGE_OPTIONS],
     run: listAccounts,
   },
   holds: {
-    usage: "holds [--older-than 1h]",
+    usage: `holds [--older-than 1h] ${PAGE_USAGE}`,
     purpose: "list holds with their task, payer and time, oldest first",
-    options: ["older-than", ...PAGE_OPTIONS],
     run: listHolds,
   },
   statement: {
-    usage: "statement ID [--from TIME] [--to TIME] [--csv]",
+    usage:
+      "statement ID [--from TIME] [--to TIME] [--cursor C] | statement ID --csv [--from TIME] [--to TIME]",
     purpose: "list the movements of one account, with its opening and closing balance",
-    maxArguments: 1,
-    options: ["from", "to", "cursor", "csv"],
     run: showStatement,
   },
   deposit: {
     usage: "deposit ID AMOUNT --reference R [--description TEXT]",
     purpose: "credit an account, once per reference",
-    maxArguments: 2,
-    options: ["reference", "description"],
     run: deposit,
   },
   withdrawals: {
     usage:
-      "withdrawals [--state pending] [--sort amount] | withdrawals complete ID --payout-reference R | withdrawals fail ID --reason R",
+      `withdrawals [--state pending] [--sort amount] ${PAGE_USAGE} | ` +
+      "withdrawals complete ID --payout-reference R | withdrawals fail ID --reason R",
     purpose: "list withdrawals, or record that one was paid out or why it failed",
-    maxArguments: 2,
-    options: ["state", "sort", "payout-reference", "reason", ...PAGE_OPTIONS],
     run: (call) => (call.args.length === 0 ? listWithdrawals(call) : resolveWithdrawal(call)),
   },
 } as const satisfies Record<string, OperatorCommand>;
@@ -118,8 +110,7 @@ async function listHolds(call: CommandCall): Promise<CommandResult> {
 }
 
 async function showStatement(call: CommandCall): Promise<CommandResult> {
-  const [agentId] = call.args;
-  if (agentId === undefined) return missingFault({ ID: agentId });
+  const [agentId = ""] = call.args;
   const { from, to, cursor, csv } = call.options;
   const now = call.now();
   const [start, end] = [from, to].map((text) =>
@@ -165,16 +156,10 @@ async function showStatement(call: CommandCall): Promise<CommandResult> {
 }
 
 async function deposit(call: CommandCall): Promise<CommandResult> {
-  const [agentId, text] = call.args;
+  const [agentId = "", text] = call.args;
   const amount = parseMoney(text);
-  const { reference, description } = call.options;
-  if (agentId === undefined || text === undefined) {
-    return missingFault({ ID: agentId, AMOUNT: text, "--reference": reference });
-  }
+  const { reference = "", description } = call.options;
   if (amount === undefined) return usageFault(`AMOUNT ${text} ${MONEY_RULE}`);
-  if (reference === undefined) {
-    return usageFault("--reference is missing; the same reference credits an account once");
-  }
   const body = { amount, reference, ...omitMissing({ description }) };
   const answer = await call.client.deposit({ params: { agentId }, body });
   if (!answer.ok) return answer;
@@ -229,26 +214,16 @@ function formatRevocation(revokedAt: number | null = null): Cell {
 }
 
 async function resolveWithdrawal({ client, args, options }: CommandCall): Promise<CommandResult> {
-  const [act, withdrawalId] = args;
-  const { "payout-reference": payout_reference, reason } = options;
-  const params = { withdrawalId: withdrawalId ?? "" };
-  if (act === "complete" && withdrawalId !== undefined && payout_reference !== undefined) {
+  const [act, withdrawalId = ""] = args;
+  const { "payout-reference": payout_reference = "", reason = "" } = options;
+  const params = { withdrawalId };
+  if (act === "complete") {
     const answer = await client.completeWithdrawal({ params, body: { payout_reference } });
     if (!answer.ok) return answer;
     return { ok: true, body: answer.body, blocks: [`${withdrawalId} is completed`] };
   }
-  if (act === "fail" && withdrawalId !== undefined && reason !== undefined) {
-    const answer = await client.failWithdrawal({ params, body: { reason } });
-    if (!answer.ok) return answer;
-    return {
-      ok: true,
-      body: answer.body,
-      blocks: [`${withdrawalId} has failed; the money is back`],
-    };
-  }
-  if (act === "complete") {
-    return missingFault({ ID: withdrawalId, "--payout-reference": payout_reference });
-  }
-  if (act === "fail") return missingFault({ ID: withdrawalId, "--reason": reason });
-  return usageFault(`withdrawals is followed by complete or fail, not by ${act}`);
+  const answer = await client.failWithdrawal({ params, body: { reason } });
+  if (!answer.ok) return answer;
+  const blocks = [`${withdrawalId} has failed; the money is back`];
+  return { ok: true, body: answer.body, blocks };
 }

@@ -45,7 +45,6 @@ export type OperatorOptions = {
 
 /** The options that every command takes. */
 export const SHARED_OPTIONS: readonly OptionName[] = ["relay", "token-file", "json"];
-export const PAGE_OPTIONS: readonly OptionName[] = ["limit", "cursor"];
 
 /** One call of a command. */
 export interface CommandCall {
@@ -85,23 +84,16 @@ export type CommandResult = CommandOutput | CallRefusal | UsageFault;
 
 /** A command of the operator over the operations of a running relay. */
 export interface OperatorCommand {
-  /** Its arguments and options; the first word is its name. */
+  /**
+   * All its forms with their arguments and options, as `parseUsage` reads them. Whatever they do not state is
+   * refused, except the shared options.
+   */
   readonly usage: string;
   readonly purpose: string;
-  /** The maximum number of arguments; absent for none. */
-  readonly maxArguments?: number;
-  /** The options that it takes besides the shared ones. */
-  readonly options?: readonly OptionName[];
   readonly run: (call: CommandCall) => Promise<CommandResult>;
 }
 
 /** States what a command needs. */
 export function usageFault(usage: string): UsageFault {
   return { ok: false, usage };
-}
-
-/** Names the parts of a command that were not given. */
-export function missingFault(parts: Readonly<Record<string, string | undefined>>): UsageFault {
-  const missing = Object.keys(parts).filter((name) => (parts[name] ?? "") === "");
-  return usageFault(`${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing`);
 }

@@ -74,14 +74,22 @@ describe("a command against a relay", () => {
     [["deposit", "agent", "-5", "--reference", "r"], "an argument that begins with -5"],
     [["events", "--after", "-1"], "--after needs a value that does not begin with a dash"],
     [["migrate", "status"], '"status" is an argument too many'],
-    [["check", "--stolen"], "this command takes no --stolen"],
+    [["check", "--stolen"], "check takes no --stolen"],
+    [["backup"], "FILE is missing"],
+    [["log"], "log is followed by restart"],
+    [["dev", "now"], '"now" is an argument too many'],
+    [["statement", "agent", "--csv", "--cursor", "c"], "statement --csv takes no --cursor"],
+    [
+      ["deposit", "agent", "1", "--reference", "a", "--reference", "b"],
+      "--reference is given twice",
+    ],
     [["deposit", "agent", "1"], "--reference is missing"],
-    [["status", "--csv"], "this command takes no --csv"],
+    [["status", "--csv"], "status takes no --csv"],
     [["withdrawals", "complete"], "ID and --payout-reference are missing"],
     [["series", "speed"], "METRIC is one of"],
     [["deposit", "agent", "1", "000", "--reference", "r"], '"000" is an argument too many'],
     [["tasks", "failed"], '"failed" is an argument too many'],
-    [["peers", "remove", "a", "b", "c"], '"c" is an argument too many'],
+    [["peers", "remove", "a", "b", "c"], '"b" is an argument too many'],
     [["freeze", ""], "the reason must not be empty"],
     [["status", "--relay", "nonsense"], '--relay must be an http or https address, not "nonsense"'],
     [["status", "--relay", "ftp://relay.example"], "must be an http or https address"],
@@ -95,6 +103,18 @@ describe("a command against a relay", () => {
       expect(stderr.trim().split("\n")).toHaveLength(2);
     },
   );
+
+  test("a command that follows events ends when its reader ends", async () => {
+    const command = startRelay(
+      { AGENT_RELAY_URL: url, AGENT_API_TOKEN: OPERATOR_TOKEN },
+      { args: ["events", "--follow", "--after", "0"], isExact: true },
+    );
+    command.closeOutput();
+    await run(["freeze", "an event"]);
+    await run(["unfreeze"]);
+    expect(await command.ended).toMatchObject({ signal: null });
+    expect(command.stderr()).toBe("");
+  });
 
   test("OP11: a token file that others may read is refused", async () => {
     const file = join(folder, "token");

@@ -1,6 +1,9 @@
 import type { Table } from "./format-blocks.ts";
 import type { CommandCall, CommandOutput } from "./operator-command.ts";
 
+/** The options of a command that lists pages. */
+export const PAGE_USAGE = "[--limit N] [--cursor C]";
+
 /** Reads the query of a list from the options of its command. */
 export function readPageQuery({ options: { limit, cursor } }: Pick<CommandCall, "options">) {
   return { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };

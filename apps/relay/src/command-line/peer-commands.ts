@@ -2,14 +2,12 @@ import type { CallResult } from "@agent/client";
 import type { Operations, Result } from "@agent/wire";
 import { formatMoney, formatTime, MONEY_RULE, parseMoney, toStateCell } from "./format-values.ts";
 import {
-  missingFault,
-  PAGE_OPTIONS,
   usageFault,
   type CommandCall,
   type CommandResult,
   type OperatorCommand,
 } from "./operator-command.ts";
-import { buildListOutput, omitMissing, readPageQuery } from "./page-query.ts";
+import { buildListOutput, omitMissing, readPageQuery, PAGE_USAGE } from "./page-query.ts";
 
 type Peer = Result<Operations["addPeer"]>;
 
@@ -17,19 +15,17 @@ type Peer = Result<Operations["addPeer"]>;
 export const peerCommands = {
   peers: {
     usage:
-      "peers | peers add URL | peers credit ID AMOUNT | peers remove ID | peers payments ID | peers history ID | " +
+      "peers | peers add URL | peers credit ID AMOUNT | peers remove ID | " +
+      `peers payments ID ${PAGE_USAGE} | peers history ID ${PAGE_USAGE} | ` +
       "peers pay ID AMOUNT --sent|--received --reference R | peers clear-defaults ID --reason R",
     purpose: "list the peers of the relay and the amounts owed, or manage one of them",
-    maxArguments: 3,
-    options: ["sent", "received", "reference", "reason", ...PAGE_OPTIONS],
     run: runPeers,
   },
   outbox: {
     usage:
-      "outbox [--state pending|completed|failed] | outbox retry ID | outbox give-up ID --reason R",
+      `outbox [--state pending|completed|failed] ${PAGE_USAGE} | ` +
+      "outbox retry ID | outbox give-up ID --reason R",
     purpose: "list settlements that are sent to other relays, or retry or give up one",
-    maxArguments: 2,
-    options: ["state", "reason", ...PAGE_OPTIONS],
     run: runOutbox,
   },
 } as const satisfies Record<string, OperatorCommand>;
@@ -38,37 +34,30 @@ async function runPeers(call: CommandCall): Promise<CommandResult> {
   const { client, args, options } = call;
   const [act, first = "", second] = args;
   const params = { relayId: first };
-  const isNamed = first !== "";
   switch (act) {
     case undefined:
       return listPeers(call);
     case "add":
-      if (isNamed) return showPeer(await client.addPeer({ body: { endpoint_url: first } }));
-      return missingFault({ URL: first });
+      return showPeer(await client.addPeer({ body: { endpoint_url: first } }));
     case "credit": {
       const credit_limit = parseMoney(second);
-      if (!isNamed || second === undefined) return missingFault({ ID: first, AMOUNT: second });
       if (credit_limit === undefined) return usageFault(`AMOUNT ${second} ${MONEY_RULE}`);
       return showPeer(await client.setPeerCredit({ params, body: { credit_limit } }));
     }
     case "remove":
-      if (isNamed) return show(await client.removePeer({ params }));
-      return missingFault({ ID: first });
+      return show(await client.removePeer({ params }));
     case "payments":
-      return isNamed ? listPayments(call, first) : missingFault({ ID: first });
+      return listPayments(call, first);
     case "history":
-      return isNamed ? listHistory(call, first) : missingFault({ ID: first });
+      return listHistory(call, first);
     case "pay":
       return recordPayment(call, first, second);
     case "clear-defaults": {
-      const { reason } = options;
-      if (!isNamed || reason === undefined) return missingFault({ ID: first, "--reason": reason });
+      const { reason = "" } = options;
       return show(await client.clearPeerDefaults({ params, body: { reason } }));
     }
     default:
-      return usageFault(
-        `peers is followed by add, credit, remove, payments, history, pay or clear-defaults, not by ${act}`,
-      );
+      throw new Error(`the usage names peers ${act}, but it does nothing`);
   }
 }
 
@@ -178,10 +167,7 @@ async function recordPayment(
   relayId: string,
   text: string | undefined,
 ): Promise<CommandResult> {
-  const { sent, received, reference } = options;
-  if (relayId === "" || text === undefined || reference === undefined) {
-    return missingFault({ ID: relayId, AMOUNT: text, "--reference": reference });
-  }
+  const { sent, received, reference = "" } = options;
   const amount = parseMoney(text);
   if (amount === undefined) return usageFault(`AMOUNT ${text} ${MONEY_RULE}`);
   if (sent === received) return usageFault("either --sent or --received is required, not both");
@@ -208,18 +194,12 @@ export function describePayment(
 
 async function runOutbox(call: CommandCall): Promise<CommandResult> {
   const { client, args, options } = call;
-  const [act, settlementId] = args;
+  const [act, settlementId = ""] = args;
   if (act === undefined) return listOutbox(call);
-  const params = { settlementId: settlementId ?? "" };
-  if (act === "retry" && settlementId !== undefined)
-    return show(await client.retryOutbox({ params }));
-  const { reason } = options;
-  if (act === "give-up" && settlementId !== undefined && reason !== undefined) {
-    return show(await client.giveUpOutbox({ params, body: { reason } }));
-  }
-  if (act === "retry") return missingFault({ ID: settlementId });
-  if (act === "give-up") return missingFault({ ID: settlementId, "--reason": reason });
-  return usageFault(`outbox is followed by retry or give-up, not by ${act}`);
+  const params = { settlementId };
+  if (act === "retry") return show(await client.retryOutbox({ params }));
+  const { reason = "" } = options;
+  return show(await client.giveUpOutbox({ params, body: { reason } }));
 }
 
 async function listOutbox(call: CommandCall): Promise<CommandResult> {

@@ -6,8 +6,9 @@ import {
   type CommandOutput,
   type OperatorCommand,
   type OperatorOptions,
-  type OptionName,
 } from "./operator-command.ts";
+import { findUsageFault } from "./usage/find-usage-fault.ts";
+import { buildUsageFault, formatFault } from "./usage/format-fault.ts";
 import { readOperatorToken } from "./read-operator-token.ts";
 
 /** The exit codes: done, refused by the relay, wrongly called, or without a relay. */
@@ -36,25 +37,21 @@ export async function runOperatorCommand(
   environment: CommandEnvironment,
 ): Promise<number> {
   const { env, display, writeOut, now, wait, isInterrupted } = environment;
-  const foreign = findForeignOption(command, options);
-  if (foreign !== undefined) {
-    return failUsage(environment, command, `this command takes no --${foreign}`);
-  }
-  const surplus = args[command.maxArguments ?? 0];
-  if (surplus !== undefined) {
-    return failUsage(environment, command, `${JSON.stringify(surplus)} is an argument too many`);
-  }
+  const isJson = options.json === true;
+  const misused = (message: string) => failUsage(environment, command, { message, isJson });
+  const given = { args, options: Object.keys(options) };
+  const fault = findUsageFault(command.usage, given, SHARED_OPTIONS);
+  if (fault !== undefined) return misused(fault);
   const token = readOperatorToken(options["token-file"], env);
-  if (!token.ok) return failUsage(environment, command, token.message);
+  if (!token.ok) return misused(token.message);
   const { baseUrl, source } = findRelayAddress(options.relay, env);
   if (!isWebAddress(baseUrl)) {
-    const message = `${source} must be an http or https address, not ${JSON.stringify(baseUrl)}`;
-    return failUsage(environment, command, message);
+    return misused(`${source} must be an http or https address, not ${JSON.stringify(baseUrl)}`);
   }
   const client = createRelayClient({ baseUrl, identity: { masterToken: token.token } });
   const print = (output: CommandOutput) => {
     if (output.raw !== undefined) return writeOut(output.raw);
-    if (options.json === true) return writeOut(`${formatSafeJson(output.body)}\n`);
+    if (isJson) return writeOut(`${formatSafeJson(output.body)}\n`);
     writeOut(`${formatBlocks(output.blocks, display)}\n`);
   };
   const result = await command.run({
@@ -71,16 +68,9 @@ export async function runOperatorCommand(
     if (result.body !== undefined) print(result);
     return result.isGood === false ? EXIT.refused : EXIT.done;
   }
-  if ("usage" in result) return failUsage(environment, command, result.usage);
+  if ("usage" in result) return misused(result.usage);
+  if (isJson) writeOut(formatFault(result));
   return failCall(environment, result, baseUrl);
-}
-
-function findForeignOption(
-  { options: own = [] }: OperatorCommand,
-  given: OperatorOptions,
-): string | undefined {
-  const known: readonly string[] = [...SHARED_OPTIONS, ...own];
-  return (Object.keys(given) as OptionName[]).find((name) => !known.includes(name));
 }
 
 /** The relay from the option, otherwise from the environment, otherwise the one on this machine. */
@@ -99,10 +89,11 @@ function isWebAddress(text: string): boolean {
 }
 
 function failUsage(
-  { writeError }: CommandEnvironment,
+  { writeOut, writeError }: CommandEnvironment,
   { usage }: OperatorCommand,
-  message: string,
+  { message, isJson }: { readonly message: string; readonly isJson: boolean },
 ): number {
+  if (isJson) writeOut(formatFault(buildUsageFault(message)));
   writeError(`agent-relay: ${makeSafe(message)}\nusage: agent-relay ${usage}\n`);
   return EXIT.usage;
 }

@@ -1,12 +1,11 @@
 import { formatTime } from "./format-values.ts";
-import { missingFault, usageFault, type OperatorCommand } from "./operator-command.ts";
+import type { OperatorCommand } from "./operator-command.ts";
 
 /** The commands about the console in a browser. */
 export const sessionCommands = {
   console: {
     usage: "console [--view]",
     purpose: "print a link that opens the console once within 5 minutes; --view makes it read-only",
-    options: ["view"],
     run: async ({ client, baseUrl, options: { view } }) => {
       const body = view === true ? ({ level: "view" } as const) : {};
       const answer = await client.createSessionCode({ body });
@@ -18,17 +17,13 @@ export const sessionCommands = {
   sessions: {
     usage: "sessions | sessions end ID",
     purpose: "list the open sessions of the console, or end one",
-    maxArguments: 2,
     run: async ({ client, args }) => {
-      const [act, sessionId] = args;
-      if (act === "end" && sessionId !== undefined) {
+      const [act, sessionId = ""] = args;
+      if (act === "end") {
         const ended = await client.revokeConsoleSession({ params: { sessionId } });
         if (!ended.ok) return ended;
         return { ok: true, body: ended.body, blocks: [`${sessionId} has ended`] };
       }
-      if (act === "end") return missingFault({ ID: sessionId });
-      if (act !== undefined)
-        return usageFault(`sessions is followed by end or nothing, not by ${act}`);
       const answer = await client.listConsoleSessions();
       if (!answer.ok) return answer;
       const rows = answer.body.sessions.map((session) => [

@@ -30,10 +30,9 @@ export const stateCommands = {
     run: listProcesses,
   },
   freeze: {
-    usage: "freeze [REASON]",
+    usage: "freeze [REASON...]",
     purpose:
       "refuse writes from now on; without a reason, show whether and why the relay is frozen",
-    maxArguments: Infinity,
     run: async ({ client, args }) => {
       const reason = args.join(" ").trim();
       // An empty variable of a script must not look like a freeze that was done.
@@ -56,7 +55,6 @@ export const stateCommands = {
   unfreeze: {
     usage: "unfreeze [--restored]",
     purpose: "accept writes again; after a restore, --restored is required",
-    options: ["restored"],
     run: async ({ client, options: { restored } }) => {
       const answer = await client.unfreeze({ body: restored === true ? { restored } : {} });
       if (!answer.ok) return answer;

@@ -33,11 +33,15 @@ export function parseCommandLine(
   argv: readonly string[],
 ): CommandLine | { readonly ok: false; readonly message: string } {
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: [...argv],
       allowPositionals: true,
       options: { ...operatorOptions, ...processOptions },
+      tokens: true,
     });
+    const names = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
+    const repeated = names.find((name, index) => names.indexOf(name) !== index);
+    if (repeated !== undefined) return { ok: false, message: `--${repeated} is given twice` };
     const { help, version, "check-config": checkConfig, status, stolen, ...options } = values;
     const [name, ...args] = positionals;
     const flags = {

@@ -1,10 +1,5 @@
 import { formatDuration, formatTime, parseTime } from "../format-values.ts";
-import {
-  missingFault,
-  usageFault,
-  type CommandCall,
-  type CommandResult,
-} from "../operator-command.ts";
+import { usageFault, type CommandCall, type CommandResult } from "../operator-command.ts";
 import { omitMissing } from "../page-query.ts";
 import { refuseUnknownId } from "../refuse-unknown-id.ts";
 
@@ -15,8 +10,7 @@ export async function showOnlineHistory({
   options,
   now,
 }: CommandCall): Promise<CommandResult> {
-  const [agentId] = args;
-  if (agentId === undefined) return missingFault({ ID: agentId });
+  const [agentId = ""] = args;
   const from = options.from === undefined ? undefined : parseTime(options.from, now());
   if (options.from !== undefined && from === undefined) {
     return usageFault("--from is a time: 2h (ago) or 2026-01-31T10:00:00Z");

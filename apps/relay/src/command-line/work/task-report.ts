@@ -1,13 +1,12 @@
 import type { Operations, Result } from "@agent/wire";
 import type { Block } from "../format-blocks.ts";
 import { formatDuration, formatMoney, formatTime, toStateCell } from "../format-values.ts";
-import { missingFault, type CommandCall, type CommandResult } from "../operator-command.ts";
+import type { CommandCall, CommandResult } from "../operator-command.ts";
 
 /** Shows everything about one task; its texts only when they are asked for. */
 export async function getTaskReport(call: CommandCall): Promise<CommandResult> {
   const { client, args, options } = call;
-  const [taskId] = args;
-  if (taskId === undefined) return missingFault({ ID: taskId });
+  const [taskId = ""] = args;
   const params = { taskId };
   const answer = await client.getTaskReport({ params });
   if (!answer.ok) return answer;

@@ -11,8 +11,6 @@ import {
   toStateCell,
 } from "../format-values.ts";
 import {
-  missingFault,
-  PAGE_OPTIONS,
   usageFault,
   type CommandCall,
   type CommandResult,
@@ -20,68 +18,56 @@ import {
 } from "../operator-command.ts";
 import { showOnlineHistory } from "./online-command.ts";
 import { followEvents, listRecentEvents } from "./event-commands.ts";
-import { buildListOutput, omitMissing, readPageQuery } from "../page-query.ts";
+import { buildListOutput, omitMissing, readPageQuery, PAGE_USAGE } from "../page-query.ts";
 import { refuseUnknownId } from "../refuse-unknown-id.ts";
 
 /** The commands about agents, tasks and what happened. */
 export const workCommands = {
   agents: {
-    usage: "agents [--state bound|registered|revoked] [--search TEXT] [--sort seen]",
+    usage: `agents [--state bound|registered|revoked] [--search TEXT] [--sort seen] ${PAGE_USAGE}`,
     purpose: "list all agents bound here, with their money, tasks and failures",
-    options: ["state", "search", "sort", ...PAGE_OPTIONS],
     run: listAgents,
   },
   online: {
     usage: "online ID [--from 1d]",
     purpose: "show when an agent was online, for at most the last 7 days",
-    maxArguments: 1,
-    options: ["from"],
     run: showOnlineHistory,
   },
   tasks: {
     usage:
-      "tasks [--failed] [--state STATE] [--agent ID] [--submitter ID] [--from TIME] [--to TIME]",
+      "tasks [--failed] [--state STATE] [--agent ID] [--submitter ID] [--from TIME] [--to TIME] " +
+      `[--search TEXT] ${PAGE_USAGE}`,
     purpose: "list all tasks, newest first, with the reason for each failure",
-    options: ["failed", "state", "agent", "submitter", "from", "to", "search", ...PAGE_OPTIONS],
     run: listTasks,
   },
   task: {
     usage: "task ID [--text]",
     purpose: "show one task: its executors and its money; --text also shows prompt and result",
-    maxArguments: 1,
-    options: ["text"],
     run: getTaskReport,
   },
   events: {
-    usage: "events [--after NUMBER] [--follow]",
+    usage: "events [--after NUMBER] [--limit N] | events --follow [--after NUMBER]",
     purpose: "list what changed at the relay, newest last; --follow waits for more",
-    options: ["after", "follow", "limit"],
     run: (call) => (call.options.follow === true ? followEvents(call) : listRecentEvents(call)),
   },
   series: {
     usage: "series [METRIC] [--from 1h] [--step 5m]",
     purpose: "show tasks, failures, money and durations over time",
-    maxArguments: 1,
-    options: ["from", "step"],
     run: showSeries,
   },
   approvals: {
-    usage: "approvals [--state pending|approved|denied|used]",
+    usage: `approvals [--state pending|approved|denied|used] ${PAGE_USAGE}`,
     purpose: "list calls that wait for votes; only their approvers can vote",
-    options: ["state", ...PAGE_OPTIONS],
     run: listApprovals,
   },
   trust: {
-    usage: "trust ID",
+    usage: `trust ID ${PAGE_USAGE}`,
     purpose: "list the trust that delegators have in an agent",
-    maxArguments: 1,
-    options: PAGE_OPTIONS,
     run: listTrustReceived,
   },
   audit: {
-    usage: "audit [--actor NAME] [--action WORD]",
+    usage: `audit [--actor NAME] [--action WORD] ${PAGE_USAGE}`,
     purpose: "list the actions of agents and operators, newest first",
-    options: ["actor", "action", ...PAGE_OPTIONS],
     run: listAudit,
   },
 } as const satisfies Record<string, OperatorCommand>;
@@ -233,8 +219,7 @@ async function listApprovals(call: CommandCall): Promise<CommandResult> {
 }
 
 async function listTrustReceived(call: CommandCall): Promise<CommandResult> {
-  const [agentId] = call.args;
-  if (agentId === undefined) return missingFault({ ID: agentId });
+  const [agentId = ""] = call.args;
   const unknown = await refuseUnknownId(call.client, agentId);
   if (unknown !== undefined) return unknown;
   const query = readPageQuery(call);
