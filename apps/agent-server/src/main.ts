@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { checkNodeVersion } from "@agent/crypto/node-version";
+import { watchOutput } from "@agent/crypto/watch-output";
 import { askOwner } from "./ask-owner.ts";
 import { checkConfig } from "./config/check-config.ts";
 import { parseFlags, type Flags, type PairingOrder } from "./config/parse-flags.ts";
@@ -24,6 +25,8 @@ import { runPairing } from "./relay/pairing/run-pairing.ts";
 import { runContest } from "./relay/run-contest.ts";
 import { createSystemRuntime, type Runtime } from "./runtime.ts";
 import { startAgent, type RunningAgent } from "./start-agent.ts";
+
+const ignoreLostOutput = watchOutput(process, (message) => process.exit(fail([message])));
 
 const launch: LaunchContext = {
   env: process.env,
@@ -217,7 +220,7 @@ function logUncaughtErrors({ log }: Runtime): void {
     log("error", "process.unhandled", { cause: inspect(cause) });
   });
   // If the reader of the log is gone, logging that error would only fail again, without end.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  ignoreLostOutput();
 }
 
 function stopOnSignals(running: RunningAgent): void {
@@ -255,4 +258,8 @@ function fail(faults: readonly string[]): 1 {
 
 const exitCode = await main().catch((cause: unknown) => fail([inspect(cause)]));
 // An idle connection or a tool's own timer must not keep the process alive.
-if (exitCode !== undefined) process.exit(exitCode);
+if (exitCode !== undefined) {
+  // The exit must not precede the output, or the report that it cannot be written.
+  await new Promise<void>((written) => process.stdout.write("", () => written()));
+  process.exit(exitCode);
+}

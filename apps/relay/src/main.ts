@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { availableParallelism, hostname } from "node:os";
 import { checkNodeVersion } from "@agent/crypto/node-version";
+import { watchOutput } from "@agent/crypto/watch-output";
 import { createRelayClock } from "./clock/relay-clock.ts";
 import type { Display } from "./command-line/format-blocks.ts";
 import type { OperatorOptions } from "./command-line/operator-command.ts";
@@ -43,8 +44,10 @@ const display: Display = {
 const stdoutWriter = createBufferedWriter(process.stdout, setImmediate);
 const stderrWriter = createBufferedWriter(process.stderr, setImmediate);
 
-// The reader of the log may close the pipe; logging that error would fail again.
-for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+const ignoreLostOutput = watchOutput(process, (message) => {
+  process.stderr.write(`agent-relay: ${message}\n`);
+  process.exit(EXIT.refused);
+});
 
 function flush(): void {
   stdoutWriter.flush();
@@ -204,6 +207,8 @@ async function showUsage(): Promise<void> {
 }
 
 async function start(isDev: boolean, { "check-config": isCheck }: ProcessFlags): Promise<void> {
+  // The relay must run on without its log; logging that error would fail again.
+  if (isCheck !== true) ignoreLostOutput();
   const env = isDev ? createDevEnvironment(process.env, runtime.randomBytes) : process.env;
   const config = readEnvironment(env);
   warnOfUnknownVariables(env);

@@ -3,20 +3,22 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { checkNodeVersion } from "@agent/crypto/node-version";
+import { watchOutput } from "@agent/crypto/watch-output";
 import { digestFile } from "./digest-file.node.ts";
 import { runCommand } from "./run-command.node.ts";
 
 const manifest = new URL("../../package.json", import.meta.url);
 const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
 
-// Exit code 1 would mean that an artifact is refused, but an older Node.js verifies nothing.
-const EXIT_TOO_OLD = 2;
+// Exit code 1 would mean that an artifact is refused, but an older Node.js verifies nothing, and without its
+// output no verdict can be read.
+const EXIT_NO_VERDICT = 2;
 
 async function main(): Promise<number> {
   const tooOld = checkNodeVersion(process.versions.node);
   if (tooOld !== undefined) {
     process.stderr.write(`${tooOld}\n`);
-    return EXIT_TOO_OLD;
+    return EXIT_NO_VERDICT;
   }
   return runCommand(process.argv.slice(2), {
     read: (file) => (file === "-" ? buffer(process.stdin) : readFile(file)),
@@ -28,4 +30,8 @@ async function main(): Promise<number> {
   });
 }
 
+watchOutput(process, (message) => {
+  process.stderr.write(`agent-verify: ${message}\n`);
+  process.exit(EXIT_NO_VERDICT);
+});
 process.exitCode = await main();

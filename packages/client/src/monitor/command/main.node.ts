@@ -1,15 +1,17 @@
 #!/usr/bin/env node
 import { checkNodeVersion } from "@agent/crypto/node-version";
+import { watchOutput } from "@agent/crypto/watch-output";
 import { runMonitor } from "./run-monitor.node.ts";
 
-// Exit code 1 would mean an alarm, but an older Node.js checks nothing.
-const EXIT_TOO_OLD = 2;
+// Exit code 1 would mean an alarm, but an older Node.js checks nothing, and without its output no alarm can be
+// read.
+const EXIT_NO_RESULT = 2;
 
 async function main(): Promise<number> {
   const tooOld = checkNodeVersion(process.versions.node);
   if (tooOld !== undefined) {
     process.stderr.write(`${tooOld}\n`);
-    return EXIT_TOO_OLD;
+    return EXIT_NO_RESULT;
   }
   return runMonitor(process.argv.slice(2), {
     out: (text) => process.stdout.write(text),
@@ -18,4 +20,8 @@ async function main(): Promise<number> {
   });
 }
 
+watchOutput(process, (message) => {
+  process.stderr.write(`agent-monitor: ${message}\n`);
+  process.exit(EXIT_NO_RESULT);
+});
 process.exitCode = await main();
