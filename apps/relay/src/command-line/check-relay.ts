@@ -2,6 +2,7 @@ import type { Operations, Result } from "@agent/wire";
 import { DAY_MS } from "../clock/durations.ts";
 import type { CommandCall, CommandResult } from "./operator-command.ts";
 import { formatCount, formatDuration } from "./format-values.ts";
+import { UNAVAILABLE_REMEDY } from "./run-operator-command.ts";
 import { getUnfreezeRemedy } from "./unfreeze-remedy.ts";
 
 interface Finding {
@@ -13,7 +14,7 @@ interface Finding {
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  clock: "correct the wall clock; if it is right, POST /api/v1/admin/clock/accept",
+  clock: "correct the wall clock; if it is right, `agent-relay clock accept`",
   books: "freeze the relay, and compare the named rows with your records",
   storage_check: "restore the last good backup",
   log: "see docs/transparency.md: begin a new generation by `agent-relay log restart`",
@@ -22,9 +23,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /** Checks everything that an operator would look at, and names a remedy for each fault. */
-export async function checkRelay({ client, now }: CommandCall): Promise<CommandResult> {
+export async function checkRelay({
+  client,
+  now,
+}: Pick<CommandCall, "client" | "now">): Promise<CommandResult> {
   const overview = await client.getOverview();
-  if (!overview.ok) return overview;
+  // On a full disk the relay refuses its overview too, and then the other checks matter most.
+  if (!overview.ok && overview.code !== "server.unavailable") return overview;
   const [ready, books] = [await client.ready(), await client.reconcile()];
   const checks = ready.ok
     ? ready.body.checks
@@ -46,7 +51,9 @@ export async function checkRelay({ client, now }: CommandCall): Promise<CommandR
           detail: `${name}: ${detail}`,
         }))
       : [{ name: "books", ok: false, detail: `${books.message} (${books.code})` }]),
-    ...checkState(overview.body, now()),
+    ...(overview.ok
+      ? checkState(overview.body, now())
+      : [{ name: "writes", ok: false, detail: overview.message, remedy: UNAVAILABLE_REMEDY }]),
   ];
   const faults = findings.filter(({ ok }) => !ok);
   return {

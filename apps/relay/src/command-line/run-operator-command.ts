@@ -136,11 +136,15 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   share: "PERCENT",
 };
 
+export const UNAVAILABLE_REMEDY =
+  "see request.failed in the log of the relay: the disk may be full, or the database server gone";
+
 const REMEDIES: Readonly<Record<string, string>> = {
   "auth.missing": "set AGENT_API_TOKEN to the master token of this relay",
   "auth.unknown_token": "the token is not the master token of this relay",
   "auth.master_only": "the token is an agent's; this needs the master token",
   "server.frozen": "see why and how it ends by `agent-relay freeze`",
+  "server.unavailable": UNAVAILABLE_REMEDY,
   "server.damaged": "stop the relay and restore a backup: `agent-relay restore FILE`",
   "federation.disabled": "federation is on once AGENT_FEDERATION_ENDPOINT_URL is set",
   "agent.not_found": "list the agents by `agent-relay agents`",

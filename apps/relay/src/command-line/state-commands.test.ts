@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { createRelayClient } from "@agent/client";
+import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
+import { checkRelay } from "./check-relay.ts";
 import { runCommand } from "../../test/processes/operator-command.ts";
 
 let t: ServedRelay;
@@ -33,4 +36,42 @@ test("an agent is not reported as absent before the relay has checked, or after 
   );
   await t.advance(3 * 60_000);
   expect((await run("online", agentId)).out).toMatch(/^online 100 %: /);
+});
+
+/** Runs the doctor against the relay, whose overview is refused. */
+function checkWithout(code: "server.unavailable" | "auth.unknown_token", status: number) {
+  const identity = { masterToken: OPERATOR_TOKEN };
+  const client = createRelayClient({ baseUrl: t.baseUrl, identity });
+  const refused = { ok: false, code, status, message: "refused" } as const;
+  const getOverview = () => Promise.resolve(refused);
+  return checkRelay({ client: { ...client, getOverview }, now: t.clock.now });
+}
+
+test("OP17: the doctor reports every other check while the storage refuses writes", async () => {
+  const checked = await checkWithout("server.unavailable", 503);
+  expect(checked).toMatchObject({ ok: true, isGood: false });
+  const { findings } = (checked as { body: { findings: { name: string; ok: boolean }[] } }).body;
+  expect(findings.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["database", "migrations", "clock", "books", "log", "writes"]),
+  );
+  expect(findings.at(-1)).toMatchObject({
+    name: "writes",
+    ok: false,
+    detail: "refused",
+    remedy: expect.stringContaining("the disk may be full") as string,
+  });
+});
+
+test("the doctor reports nothing to a caller whose token is refused", async () => {
+  const checked = await checkWithout("auth.unknown_token", 401);
+  expect(checked).toMatchObject({ ok: false, code: "auth.unknown_token" });
+});
+
+test("the clock can be accepted by a command, which says whether it had jumped", async () => {
+  const { code, out } = await run("clock", "accept");
+  expect({ code, out }).toEqual({
+    code: 0,
+    out: expect.stringMatching(/^it is \S+; the clock had not jumped\n$/) as string,
+  });
+  expect(await run("clock")).toMatchObject({ code: 2, out: "" });
 });

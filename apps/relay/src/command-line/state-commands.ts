@@ -61,6 +61,19 @@ export const stateCommands = {
       return { ok: true, body: answer.body, blocks: describeFreeze(answer.body) };
     },
   },
+  clock: {
+    usage: "clock accept",
+    purpose: "accept the wall clock at once after a jump, instead of after 10 minutes",
+    run: async ({ client }) => {
+      const answer = await client.acceptClock();
+      if (!answer.ok) return answer;
+      const { now, moved_ms } = answer.body;
+      const direction = moved_ms < 0 ? "backward" : "forward";
+      const moved = `moved ${direction} by ${formatDuration(Math.abs(moved_ms))}`;
+      const text = moved_ms === 0 ? "the clock had not jumped" : moved;
+      return { ok: true, body: answer.body, blocks: [`it is ${formatTime(now)}; ${text}`] };
+    },
+  },
 } as const satisfies Record<string, OperatorCommand>;
 
 async function showStatus({ client, now }: CommandCall): Promise<CommandResult> {

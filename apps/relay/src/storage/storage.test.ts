@@ -304,7 +304,11 @@ describe.runIf(onlyOn("sqlite"))("a database file", () => {
       for (const result of settled) {
         expect(result).toMatchObject({
           status: "rejected",
-          reason: { cause: { code: "SQLITE_FULL" } },
+          reason: {
+            // An operator reads the message in the log, where nothing else names the cause.
+            message: "the database could not write: database or disk is full",
+            cause: { code: "SQLITE_FULL" },
+          },
         });
       }
       await expect(write(4, tooLong)).rejects.toThrow(StorageUnavailable);

@@ -1,4 +1,4 @@
-import { StorageUnavailable } from "../storage.ts";
+import { toUnavailable } from "../writing/batch-runner.ts";
 import { AgentChanges, type ChangeListener } from "../writing/agent-changes.ts";
 import type { PendingJob } from "../writing/pending-job.ts";
 import { createTransactionQueue, type TransactionQueue } from "../writing/transaction-queue.ts";
@@ -53,7 +53,7 @@ export function createPostgresGroupCommit(
     } catch (cause) {
       // The commit may be durable, although its answer was lost.
       changes.publish();
-      const reason = new StorageUnavailable("the database could not write", { cause });
+      const reason = toUnavailable(cause);
       for (const job of batch) job.reject(reason);
     }
   }

@@ -1,4 +1,5 @@
 import type { Database } from "better-sqlite3";
+import { formatError } from "@agent/crypto";
 import { isOutage, getSqliteCode } from "../database/sqlite-error.ts";
 import type { Statements } from "../queries/statements.ts";
 import { StorageUnavailable } from "../storage.ts";
@@ -213,6 +214,7 @@ export class BatchRunner {
   }
 }
 
+/** The log shows only the message, so it must state the cause: a full disk, or a server that is gone. */
 export function toUnavailable(cause: unknown): StorageUnavailable {
-  return new StorageUnavailable("the database could not write", { cause });
+  return new StorageUnavailable(`the database could not write: ${formatError(cause)}`, { cause });
 }
