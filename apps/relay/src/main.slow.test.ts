@@ -138,7 +138,7 @@ describe("the command", () => {
   test.each([
     [["--stolen"], "--stolen needs a command"],
     [["--status"], "--status needs a command"],
-    [["dev", "--stolen"], "--stolen needs a command"],
+    [["dev", "--stolen"], "dev takes no --stolen"],
     [["freeze", "--check-config", "an audit"], "freeze takes no --check-config"],
     [["deposit", "a", "1", "--reference", "r", "--status"], "deposit takes no --status"],
   ])(

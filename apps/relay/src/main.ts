@@ -237,7 +237,7 @@ function main(): Promise<void> | void {
       args,
       options: Object.keys({ ...flags, ...options }),
     });
-    return fault === undefined ? start(true, flags) : failUsage(fault, { usage: DEV_USAGE });
+    return fault === undefined ? start(true, flags) : failUsage(fault);
   }
   if (name !== undefined) {
     const command = Object.hasOwn(operatorCommands, name) ? operatorCommands[name] : undefined;
