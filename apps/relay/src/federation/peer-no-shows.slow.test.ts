@@ -17,7 +17,7 @@ import {
   closeSites,
   type TwoSites,
 } from "../../test/network/network.ts";
-import { createReceipt } from "../../test/test-relay.ts";
+import { leaveFees } from "../../test/network/leave-fees.ts";
 
 let folder: string;
 let chooseAction: (path: string) => ProxyAction;
@@ -43,29 +43,14 @@ beforeEach(async () => {
     alpha: { AGENT_DB_PATH: file() },
   });
   ({ clock, proxies, a, b, boss, worker } = scene);
-  await leaveFees();
+  // Only within these fees do its failed tasks count.
+  await leaveFees(a, boss);
   await clock.advance(1_000);
 });
 afterEach(async () => {
   await closeSites([a, b], proxies);
   rmSync(folder, { recursive: true });
 });
-
-/** Lets the payer leave the fees from which on its tasks count, and returns its money. */
-async function leaveFees(): Promise<void> {
-  const seller = await a.createWorker(1, "other");
-  await a.deposit(boss, 1);
-  const path = `/agent/${seller.agentId}/task`;
-  const { body } = await a.as(boss, "POST", path, { prompt: "work" });
-  const task = { task_id: String(body["task_id"]), prompt: "work", submitted_at: clock.now() };
-  const result = await a.as(
-    seller,
-    "POST",
-    `${path}/${task.task_id}/result`,
-    createReceipt(seller, task),
-  );
-  expect(result.status).toBe(200);
-}
 
 /** Submits a task that beta has received and that its worker has not done yet. */
 async function forwarded(capability = "summarise"): Promise<string> {

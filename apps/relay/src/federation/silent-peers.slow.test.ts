@@ -1,5 +1,6 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { leaveFees } from "../../test/network/leave-fees.ts";
 import type { ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   addPeer,
@@ -89,10 +90,11 @@ describe("FE26: a peer that never answers results", () => {
   });
 });
 
-test("FE26: routing prefers a dearer peer to one that lets paid tasks expire", async () => {
+test("FE26: routing prefers a dearer peer to one that lets the tasks of payers with fees expire", async () => {
   const gamma = await startSite({ name: "gamma", clock: scene.clock, seed: 3 });
   await addPeer(a, gamma);
   const dearer = await gamma.createWorker(1.1);
+  await leaveFees(a, boss);
   const chooseExecutor = async () => {
     const { body } = await submitToBest(a, boss);
     const { selected_agent } = body["routing_choice"] as { selected_agent: string };

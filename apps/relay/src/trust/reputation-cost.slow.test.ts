@@ -178,9 +178,9 @@ describe("C7: a bad reputation costs the same fees as a good one", () => {
     const stranger = await m.buyer(0);
     expect(await rate(stranger)).toBe(1);
     expect(await rate(enemy)).toBe(0);
-    // From now on, the enemy has left a fee of 0.05.
-    await m.work(enemy, other);
-    await m.work(enemy, worker, { times: 2, status: "failed" });
+    // Each success leaves a fee of 0.05, which one failure uses.
+    await m.work(enemy, other, { times: 2 });
+    await m.work(enemy, worker, { times: 5, status: "failed" });
     expect(await rate(stranger)).toBe(0.5);
   });
 
