@@ -17,7 +17,7 @@ import {
 import { unwrapBody } from "./world/real-agent.ts";
 import { seedOnlineHistory } from "./world/seed-online-history.ts";
 import { createRelayNetwork, type RelayNetwork } from "./world/relay-network.ts";
-import { openConsole, waitForParts } from "./world/watched-page.ts";
+import { openConsole, type OpenedPage, waitForParts } from "./world/watched-page.ts";
 
 const executablePath = findBrowser();
 const screenshots = new URL("../../docs/screenshots/", import.meta.url).pathname;
@@ -65,20 +65,24 @@ describe.skipIf(executablePath === undefined)(
 
     /** Takes a screenshot of a page's visible part at both widths; returns the faults of the page. */
     async function take(name: string, baseUrl: string, place: string, wait: string) {
-      const faults: (string | number)[] = [];
+      const opened: OpenedPage[] = [];
+      // Both are taken before the slower checks, because a suspended peer is soon removed.
       for (const width of [1280, 390]) {
         const height = width === 390 ? 844 : 900;
         const options = { width, height, place };
         const { page, context } = await openConsole(browser, baseUrl, watch, options);
-        // A relay suspends a peer after three missed heartbeats, which takes at least 12 s.
         await page.waitForSelector(wait, { timeout: 150_000 });
         await waitForParts(page);
-        const overflow = await getOverflow(page);
-        faults.push(...(overflow === 0 ? [] : [overflow]), ...(await findCutTexts(page)));
-        faults.push(...(await findBarriers(page)));
         // The outline of the keyboard focus does not belong in the screenshot.
         await page.evaluate("document.activeElement.blur()");
         await page.screenshot({ path: join(screenshots, `console-${name}-${width}.png`) });
+        opened.push({ page, context });
+      }
+      const faults: (string | number)[] = [];
+      for (const { page, context } of opened) {
+        const overflow = await getOverflow(page);
+        faults.push(...(overflow === 0 ? [] : [overflow]), ...(await findCutTexts(page)));
+        faults.push(...(await findBarriers(page)));
         await context.close();
       }
       return faults;
@@ -108,7 +112,8 @@ describe.skipIf(executablePath === undefined)(
     });
 
     it("a screenshot shows three relays, one suspended and one that owes", async () => {
-      network = await createRelayNetwork();
+      // A peer is suspended after three missed heartbeats and removed after five.
+      network = await createRelayNetwork({ heartbeatMs: 12_000 });
       const { baseUrl } = network.middle;
       expect(await take("federation", baseUrl, "#/federation", ".peer.suspended circle")).toEqual(
         [],

@@ -21,11 +21,11 @@ export interface RelayNetwork {
 }
 
 /** Starts the relays, lets tasks cross between two of them, and kills the third. */
-export async function createRelayNetwork(): Promise<RelayNetwork> {
+export async function createRelayNetwork({ heartbeatMs = 4_000 } = {}): Promise<RelayNetwork> {
   const [middle, south, north] = [
-    await startPeer("center"),
-    await startPeer("south"),
-    await startPeer("north"),
+    await startPeer("center", heartbeatMs),
+    await startPeer("south", heartbeatMs),
+    await startPeer("north", heartbeatMs),
   ];
   const operator = createRelayClient({
     baseUrl: middle.baseUrl,
@@ -64,7 +64,7 @@ export async function createRelayNetwork(): Promise<RelayNetwork> {
       const isOwed = peers.some(({ position }) => position === -TRAFFIC.owed);
       return isOwed && peers.some(({ state }) => state === "suspended");
     },
-    { timeout: TIMEOUT_MS, interval: 100 },
+    { timeout: 10 * heartbeatMs, interval: 100 },
   );
   return {
     middle,
@@ -82,7 +82,7 @@ async function delegateTo(buyer: RealAgent, worker: RealAgent, prompt: string): 
   if (!delegated.ok) throw new Error(`${delegated.code}: ${delegated.message}`);
 }
 
-async function startPeer(name: string): Promise<RelayProcess> {
+async function startPeer(name: string, heartbeatMs: number): Promise<RelayProcess> {
   const port = String(await findFreePort());
   return startRelayProcess(undefined, {
     PORT: port,
@@ -90,7 +90,7 @@ async function startPeer(name: string): Promise<RelayProcess> {
     AGENT_RATE_LIMIT_SCALE: "0",
     AGENT_FEDERATION_ENDPOINT_URL: `http://127.0.0.1:${port}`,
     AGENT_FEDERATION_AUTO_ACCEPT_PEERS: "true",
-    AGENT_FEDERATION_HEARTBEAT_INTERVAL_MS: "4000",
+    AGENT_FEDERATION_HEARTBEAT_INTERVAL_MS: String(heartbeatMs),
     AGENT_FEDERATION_RETRY_SCALE: "0.03",
   });
 }
