@@ -1,3 +1,4 @@
+import { formatError } from "@agent/crypto";
 import type { Query } from "./queries/compiled-query.ts";
 import type { ChangeListener } from "./writing/agent-changes.ts";
 
@@ -159,4 +160,9 @@ export class TransactionConflict extends Error {
 /** The disk is full, another program locks the database or the storage is closed: no bug of the relay. */
 export class StorageUnavailable extends Error {
   override readonly name = "StorageUnavailable";
+}
+
+/** The log shows only the message, so it must state the cause: a full disk, or a server that is gone. */
+export function toUnavailable(cause: unknown): StorageUnavailable {
+  return new StorageUnavailable(`the database could not write: ${formatError(cause)}`, { cause });
 }

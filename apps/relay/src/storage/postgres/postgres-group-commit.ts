@@ -1,4 +1,4 @@
-import { toUnavailable } from "../writing/batch-runner.ts";
+import { toUnavailable } from "../storage.ts";
 import { AgentChanges, type ChangeListener } from "../writing/agent-changes.ts";
 import type { PendingJob } from "../writing/pending-job.ts";
 import { createTransactionQueue, type TransactionQueue } from "../writing/transaction-queue.ts";

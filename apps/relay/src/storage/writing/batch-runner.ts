@@ -1,8 +1,7 @@
 import type { Database } from "better-sqlite3";
-import { formatError } from "@agent/crypto";
 import { isOutage, getSqliteCode } from "../database/sqlite-error.ts";
 import type { Statements } from "../queries/statements.ts";
-import { StorageUnavailable } from "../storage.ts";
+import { toUnavailable } from "../storage.ts";
 import { BatchRows } from "./batch-rows.ts";
 import { BatchTx } from "./batch-tx.ts";
 import { JobTx } from "./job-tx.ts";
@@ -212,9 +211,4 @@ export class BatchRunner {
       this.#rejectStalled = undefined;
     }
   }
-}
-
-/** The log shows only the message, so it must state the cause: a full disk, or a server that is gone. */
-export function toUnavailable(cause: unknown): StorageUnavailable {
-  return new StorageUnavailable(`the database could not write: ${formatError(cause)}`, { cause });
 }

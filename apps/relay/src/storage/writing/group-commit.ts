@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 import type { Statements } from "../queries/statements.ts";
-import { BatchRunner, toUnavailable, type CommitUnit, type Mode } from "./batch-runner.ts";
+import { toUnavailable } from "../storage.ts";
+import { BatchRunner, type CommitUnit, type Mode } from "./batch-runner.ts";
 import type { PendingJob } from "./pending-job.ts";
 import { createTransactionQueue, type TransactionQueue } from "./transaction-queue.ts";
 import { yieldToEventLoop } from "../yield-to-event-loop.ts";
