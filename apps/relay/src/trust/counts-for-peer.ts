@@ -20,11 +20,9 @@ interface PeerTask {
  */
 export async function countsForPeer(
   read: Reader,
-  { peerId, payerId, ...task }: PeerTask,
+  { payerId, ...task }: PeerTask,
 ): Promise<boolean> {
-  if (payerId === null) return false;
-  const { payerFees, usedFees, thresholds } = await findTrustPair(read, payerId, peerId);
-  return countsForStrangers({ ...task, payerFees, usedFees }, thresholds);
+  return payerId !== null && (await checkPeerTask(read, payerId, task)).counts;
 }
 
 /**
@@ -33,12 +31,21 @@ export async function countsForPeer(
  */
 export async function useFeesForPeer(
   tx: Tx,
-  expired: Omit<PeerTask, "hasFailed">,
+  { payerId, ...expired }: Omit<PeerTask, "hasFailed">,
 ): Promise<boolean> {
-  const { peerId, payerId, fee } = expired;
-  if (payerId === null || !(await countsForPeer(tx, { ...expired, hasFailed: true }))) return false;
-  const { thresholds } = await findTrustPair(tx, payerId, peerId);
-  const fees_used = asMicro(computeUsedFees(fee, thresholds));
+  if (payerId === null) return false;
+  const { counts, thresholds } = await checkPeerTask(tx, payerId, { ...expired, hasFailed: true });
+  if (!counts) return false;
+  const fees_used = asMicro(computeUsedFees(expired.fee, thresholds));
   await addToFees(tx, { agent_id: payerId, fees_paid: ZERO, fees_used });
   return true;
+}
+
+async function checkPeerTask(
+  read: Reader,
+  payerId: string,
+  { peerId, ...task }: Omit<PeerTask, "payerId">,
+) {
+  const { payerFees, usedFees, thresholds } = await findTrustPair(read, payerId, peerId);
+  return { counts: countsForStrangers({ ...task, payerFees, usedFees }, thresholds), thresholds };
 }

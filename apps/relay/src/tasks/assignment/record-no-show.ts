@@ -1,4 +1,3 @@
-import { splitFee } from "@agent/budget";
 import { createRetrySchedule } from "@agent/federation-protocol/delivery";
 import { signNoShowRecord } from "@agent/receipts";
 import { entryOf } from "@agent/transparency";
@@ -12,7 +11,11 @@ import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
 import { useFeesForPeer } from "../../trust/counts-for-peer.ts";
 import { recordTrustOutcome } from "../../trust/record-trust-outcome.ts";
 import { noShowScope, RECOVERY_MS, type EndedClaim } from "./claim-rules.ts";
-import { recordTaskOutcome, type ReputationUpdate } from "../receipts/record-task-outcome.ts";
+import {
+  getTaskFee,
+  recordTaskOutcome,
+  type ReputationUpdate,
+} from "../receipts/record-task-outcome.ts";
 import { insertNoShow } from "./no-show-store.ts";
 import { executorOf } from "../task.ts";
 import { toTaskWithoutPrompt } from "../task-view.ts";
@@ -93,9 +96,8 @@ async function recordPeerNoShow(
 ): Promise<ReputationUpdate | undefined> {
   const now = runtime.now();
   const priced = row.allocation_id !== null;
-  const fee = priced ? splitFee(row.charge, config.payments.platformFeeRate).fee : 0;
-  if (!(await useFeesForPeer(tx, { peerId, payerId: row.submitted_by, priced, fee })))
-    return undefined;
+  const ordered = { payerId: row.submitted_by, priced, fee: getTaskFee(row, config) };
+  if (!(await useFeesForPeer(tx, { peerId, ...ordered }))) return undefined;
   const trust = await recordTrustOutcome(tx, {
     delegatorId: identity.relayId,
     executorId: peerId,

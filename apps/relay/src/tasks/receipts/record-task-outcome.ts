@@ -1,4 +1,4 @@
-import { splitFee, type ReceiptStatus, type Micro } from "@agent/budget";
+import { splitFee, type ReceiptStatus } from "@agent/budget";
 import { getCountedStatus } from "@agent/routing-semiring";
 import type { IssuerDependencies } from "../../credentials/issue.ts";
 import { issueForTask } from "../../credentials/issue-for-task.ts";
@@ -51,7 +51,7 @@ export async function recordTaskOutcome(
     ...parties,
     latencyMs: now - task.submitted_at,
     priced,
-    fee: priced ? getFee(task.charge, services.config) : 0,
+    fee: getTaskFee(task, services.config),
     hasCardMoney,
     pairOnly,
     now,
@@ -60,8 +60,12 @@ export async function recordTaskOutcome(
   return { trust, credentials };
 }
 
-function getFee(charge: Micro, { payments }: Pick<Services["config"], "payments">): number {
-  return splitFee(charge, payments.platformFeeRate).fee;
+/** Returns the relay's fee of a task's charge, whatever the outcome, in micro-units; 0 for a free task. */
+export function getTaskFee(
+  { allocation_id, charge }: Pick<TaskRow, "allocation_id" | "charge">,
+  { payments }: Pick<Services["config"], "payments">,
+): number {
+  return allocation_id === null ? 0 : splitFee(charge, payments.platformFeeRate).fee;
 }
 
 /** Updates the trust graph and logs credentials, once the outcome is durable. */
