@@ -4,18 +4,18 @@ import type { ProxyAction } from "../../test/network/lossy-proxy.ts";
 import {
   addPeer,
   advanceUntil,
+  claimTask,
   closeSites,
   completeTask,
   getReconciliation,
   listPeers,
+  removePeer,
   startTwoSites,
   waitForTask,
   waitUntil,
   type TestSite,
   type TwoSites,
 } from "../../test/network/network.ts";
-
-const PEERS_PATH = "/api/v1/admin/federation/peers";
 
 let sites: TwoSites;
 let chooseAction: (path: string) => ProxyAction;
@@ -31,11 +31,6 @@ const enders: readonly [string, () => readonly [TestSite, TestSite]][] = [
   ["the relay that has it", () => [sites.b, sites.a]],
 ];
 
-const remove = async ([by, other]: readonly [TestSite, TestSite]) =>
-  expect(await by.asOperator("DELETE", `${PEERS_PATH}/${other.relayId}`)).toMatchObject({
-    status: 200,
-  });
-
 /** Submits a task at alpha, and returns it as the worker at beta sees it, with its path. */
 async function begin() {
   const { a, b, boss, worker } = sites;
@@ -43,8 +38,7 @@ async function begin() {
   const { body } = await a.as(boss, "POST", to, { prompt: "work" });
   const task = await waitForTask(b, worker, String(body["task_id"]));
   const path = `${to}/${task.task_id}`;
-  const isClaimed = async () => (await b.as(worker, "POST", `${path}/claim`)).status === 200;
-  await waitUntil(isClaimed, "a claim");
+  await claimTask(b, worker, path);
   return { task, path };
 }
 
@@ -70,7 +64,7 @@ describe.each(enders)(
     test("MN47: a worker is paid for a result that it delivers afterwards", async () => {
       const { b, worker } = sites;
       const { task } = await begin();
-      await remove(pick());
+      await removePeer(...pick());
       expect(await completeTask(b, worker, task)).toMatchObject({ status: 200 });
       await expectPaid();
     });
@@ -81,7 +75,7 @@ describe.each(enders)(
       chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
       await completeTask(b, worker, task);
       await waitUntil(async () => (await getTaskAt(a, path)).status === "completed", "a result");
-      await remove(pick());
+      await removePeer(...pick());
       chooseAction = () => "pass";
       await expectPaid();
     });
@@ -92,7 +86,7 @@ describe.each(enders)(
       chooseAction = (path) => (path.endsWith("/settlement/forward") ? "lose-answer" : "pass");
       await completeTask(b, worker, task);
       await waitUntil(isWorkerPaid, "a payment");
-      await remove(pick());
+      await removePeer(...pick());
       chooseAction = (path) => (path.endsWith("/settlement/forward") ? "refuse" : "pass");
       await expectPaid();
     });
@@ -100,7 +94,7 @@ describe.each(enders)(
     test("FE33: a cancel reaches the relay that has the task, and the money is released", async () => {
       const { a, b, boss, worker } = sites;
       const { path } = await begin();
-      await remove(pick());
+      await removePeer(...pick());
       expect(await a.as(boss, "POST", `${path}/cancel`)).toMatchObject({ status: 202 });
       await b.as(worker, "DELETE", `${path}/claim`);
       const isReleased = async () => (await a.getBalance(boss)) === 10;
@@ -115,7 +109,7 @@ test("MN48: a peer that is removed and added again still owes what it has accept
   chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
   await completeTask(b, worker, task);
   await waitUntil(async () => (await getTaskAt(a, path)).status === "completed", "a result");
-  await remove([b, a]);
+  await removePeer(b, a);
   const isDefault = async () => (await listPeers(b))[0]?.defaulted === 0.95;
   await advanceUntil(clock, [b], { stepMs: 3_600_000, what: "a default" }, isDefault);
   await addPeer(b, a);

@@ -2,14 +2,15 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getTaskAt, type Delegation } from "../../test/market.ts";
 import {
   addPeer,
+  claimTask,
   closeSites,
   completeTask,
   getReconciliation,
   listPeers,
+  removePeer,
   startTwoSites,
   waitForTask,
   waitUntil,
-  type TestSite,
   type TwoSites,
 } from "../../test/network/network.ts";
 
@@ -21,10 +22,6 @@ beforeEach(async () => {
 });
 afterEach(() => closeSites([sites.a, sites.b], sites.proxies));
 
-const remove = async (by: TestSite, other: TestSite) =>
-  expect(await by.asOperator("DELETE", `${PEERS_PATH}/${other.relayId}`)).toMatchObject({
-    status: 200,
-  });
 const setCredit = (credit_limit: number) =>
   sites.a.asOperator("PUT", `${PEERS_PATH}/${sites.b.relayId}`, { credit_limit });
 
@@ -35,13 +32,6 @@ async function submit(): Promise<Pick<Delegation, "task_id" | "path">> {
   expect(status).toBe(201);
   const task_id = body["task_id"] as string;
   return { task_id, path: `${to}/${task_id}` };
-}
-
-/** Claims a task as the worker, as soon as the relay has given up calling the worker's endpoint. */
-async function claim(path: string): Promise<void> {
-  const { b, worker } = sites;
-  const isClaimed = async () => (await b.as(worker, "POST", `${path}/claim`)).status === 200;
-  await waitUntil(isClaimed, "a claim");
 }
 
 /** Runs the jobs of both relays for some minutes, so that each peer is sent heartbeats. */
@@ -63,7 +53,7 @@ describe("a task for an agent of a peer that has not got the task", () => {
     const task = await submit();
     expect(await getTaskAt(a, task.path)).toMatchObject({ status: "pending" });
     expect(await a.getBalance(boss)).toBe(8.8);
-    await remove(a, b);
+    await removePeer(a, b);
     await pass(2);
     await waitUntil(async () => (await getTaskAt(a, task.path)).status === "cancelled", "a cancel");
     expect(await a.getBalance(boss)).toBe(10);
@@ -75,7 +65,7 @@ describe("a task for an agent of a peer that has not got the task", () => {
     const task = await submit();
     await pass(2);
     expect(await getTaskAt(a, task.path)).toMatchObject({ status: "pending" });
-    await remove(b, a);
+    await removePeer(b, a);
     await pass(2);
     expect(await getTaskAt(a, task.path)).toMatchObject({ status: "pending" });
   });
@@ -88,7 +78,7 @@ describe("a task of a peer that the operator removes", () => {
     const there = await waitForTask(b, worker, task.task_id);
     // A call of the worker's endpoint holds the task as long as it lasts.
     await waitUntil(() => b.listLogged("mcp.forward_failed").length === 1, "a failed call");
-    await remove(b, a);
+    await removePeer(b, a);
     const path = `/agent/${worker.agentId}/task/${there.task_id}`;
     await waitUntil(async () => (await getTaskAt(b, path)).status === "cancelled", "a cancel");
     expect((await completeTask(b, worker, there)).status).toBe(409);
@@ -107,8 +97,8 @@ describe("a task of a peer that the operator removes", () => {
       await waitForTask(b, worker, kept.task_id),
       await waitForTask(b, worker, lost.task_id),
     ];
-    for (const path of paths) await claim(path);
-    await remove(b, sites.a);
+    for (const path of paths) await claimTask(sites.b, sites.worker, path);
+    await removePeer(b, sites.a);
     expect(await completeTask(b, worker, done)).toMatchObject({ status: 200 });
     await pass(2);
     const path = `/agent/${worker.agentId}/task/${left.task_id}`;
@@ -125,8 +115,8 @@ describe("a task of a peer that ends the peering by its own notice", () => {
       await waitForTask(b, worker, second.task_id),
     ];
     const pathOf = (task_id: string) => `/agent/${worker.agentId}/task/${task_id}`;
-    await claim(pathOf(begun.task_id));
-    await remove(a, b);
+    await claimTask(sites.b, sites.worker, pathOf(begun.task_id));
+    await removePeer(a, b);
     await waitUntil(
       async () => (await getTaskAt(b, pathOf(waiting.task_id))).status === "cancelled",
       "a cancel",

@@ -8,6 +8,7 @@ import {
   type TestAgent,
 } from "@agent/testkit";
 import type { FederationPeer, Task } from "@agent/wire";
+import { expect } from "vitest";
 import { serve, type RunningServer } from "../../src/serve.ts";
 import { startLossyProxy, type LossyProxy, type ProxyAction } from "./lossy-proxy.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
@@ -234,6 +235,18 @@ export async function getReconciliation(site: Pick<TestSite, "asOperator">) {
 export async function listPeers(site: Pick<TestSite, "asOperator">): Promise<FederationPeer[]> {
   const { body } = await site.asOperator("GET", "/api/v1/admin/federation/peers");
   return body["peers"] as FederationPeer[];
+}
+
+/** Ends the peering of a relay with another one, as its operator. */
+export async function removePeer(by: TestSite, { relayId }: TestSite): Promise<void> {
+  const path = `/api/v1/admin/federation/peers/${relayId}`;
+  expect(await by.asOperator("DELETE", path)).toMatchObject({ status: 200 });
+}
+
+/** Claims a task at a path, as soon as the relay has given up calling the worker's endpoint. */
+export async function claimTask(site: TestSite, worker: TestAgent, path: string): Promise<void> {
+  const isClaimed = async () => (await site.as(worker, "POST", `${path}/claim`)).status === 200;
+  await waitUntil(isClaimed, "a claim");
 }
 
 /** Returns the first peer of a relay as its operator sees it; without members while there is none. */

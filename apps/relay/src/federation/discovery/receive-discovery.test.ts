@@ -1,18 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated, createQuery } from "../../../test/contract/operator/federation.ts";
+import {
+  createQuery,
+  BASE_PATH,
+  startRelayWithPeer,
+} from "../../../test/contract/operator/federation.ts";
 import { expectHarmless } from "../../../test/network/expect-harmless.ts";
 import { createFakePeer, type FakePeer } from "../../../test/network/fake-peer.ts";
 import { startListeningPeer } from "../../../test/network/listening-peer.ts";
 import { waitUntil } from "../../../test/network/network.ts";
-import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
-
-const base = "/federation/v1";
+import type { TestRelay } from "../../../test/test-relay.ts";
 
 let t: TestRelay;
 let peer: FakePeer;
 beforeEach(async () => {
-  t = await startTestRelay(federated);
-  peer = await createFakePeer(t).completeHandshake();
+  ({ t, peer } = await startRelayWithPeer());
 });
 afterEach(() => t.close());
 
@@ -35,7 +36,7 @@ describe("a query", () => {
       ...rest,
       ...(visited !== undefined && { visited: visited === "other" ? [other.relayId] : visited }),
     });
-    expect(await peer.post(`${base}/discover`, body)).toMatchObject({ status: 200 });
+    expect(await peer.post(`${BASE_PATH}/discover`, body)).toMatchObject({ status: 200 });
     const asked = listening.requests.filter(({ path }) => path.endsWith("/discover"));
     expect(asked).toHaveLength(passed);
     for (const { body: onward } of asked) {
@@ -49,7 +50,7 @@ describe("a query", () => {
     const listening = await startListeningPeer(() => ({ agents: [] }));
     await createFakePeer(t, listening.url).completeHandshake();
     for (const capability of ["a", "b"]) {
-      await peer.post(`${base}/discover`, createQuery(peer, { capability }));
+      await peer.post(`${BASE_PATH}/discover`, createQuery(peer, { capability }));
     }
     expect(listening.requests.filter(({ path }) => path.endsWith("/discover"))).toHaveLength(1);
     await listening.close();
@@ -61,7 +62,7 @@ describe("a query", () => {
     { visited: Array.from({ length: 10_000 }, () => "x") },
   ])("FE11: a malformed query is refused: %#", async (change) => {
     const body = createQuery(peer, change);
-    await expectHarmless(t, "request.invalid", () => peer.post(`${base}/discover`, body));
+    await expectHarmless(t, "request.invalid", () => peer.post(`${BASE_PATH}/discover`, body));
   });
 });
 
@@ -121,7 +122,7 @@ describe("answers to queries", () => {
     await register(hidden, false);
     const shown = await t.createAgent();
     await register(shown, true);
-    const { body } = await peer.post(`${base}/discover`, createQuery(peer));
+    const { body } = await peer.post(`${BASE_PATH}/discover`, createQuery(peer));
     const ids = (body["agents"] as { agent_id: string }[]).map(({ agent_id }) => agent_id);
     expect(ids).toEqual([shown.agentId]);
     expect(JSON.stringify(body)).not.toContain("127.0.0.1:1");
@@ -151,7 +152,7 @@ test.each([
     await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, {
       capabilities: ["summarise"],
     });
-    const { body } = await peer.post(`${base}/discover`, createQuery(peer));
+    const { body } = await peer.post(`${BASE_PATH}/discover`, createQuery(peer));
     const ids = (body["agents"] as { agent_id: string }[]).map(({ agent_id }) => agent_id);
     expect(ids).toEqual(visible ? [agent.agentId] : []);
     const { status } = await peer.forward({ target_agent: agent.agentId });
@@ -212,8 +213,8 @@ describe("the trust of a route to a remote agent", () => {
         ],
       }));
       await createFakePeer(t, listening.url).completeHandshake();
-      const { body } = await peer.post(`${base}/discover`, createQuery(peer));
-      expect(listening.requests.map(({ path }) => path)).toContain(`${base}/discover`);
+      const { body } = await peer.post(`${BASE_PATH}/discover`, createQuery(peer));
+      expect(listening.requests.map(({ path }) => path)).toContain(`${BASE_PATH}/discover`);
       expect(body).toEqual({ agents: [] });
       await listening.close();
     },

@@ -1,7 +1,11 @@
 import { hexToBytes, uuidV7, verifyJson } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated, relayTask } from "../../../test/contract/operator/federation.ts";
+import {
+  federated,
+  relayTask,
+  startRelayWithPeer,
+} from "../../../test/contract/operator/federation.ts";
 import { createFakePeer, type FakePeer } from "../../../test/network/fake-peer.ts";
 import {
   getReconciliation,
@@ -30,8 +34,7 @@ describe("A11: a direct peer that pays less than the price after one fee", () =>
   let peer: FakePeer;
   let worker: TestAgent;
   beforeEach(async () => {
-    t = await startTestRelay(federated);
-    peer = await createFakePeer(t).completeHandshake();
+    ({ t, peer } = await startRelayWithPeer());
     worker = await t.createWorker(1);
   });
   afterEach(() => t.close());

@@ -1,16 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated } from "../../../test/contract/operator/federation.ts";
+import {
+  federated,
+  BASE_PATH,
+  startRelayWithPeer,
+} from "../../../test/contract/operator/federation.ts";
 import { expectHarmless, getFederationState } from "../../../test/network/expect-harmless.ts";
 import { createFakePeer, type FakePeer } from "../../../test/network/fake-peer.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 
-const base = "/federation/v1";
-
 let t: TestRelay;
 let peer: FakePeer;
 beforeEach(async () => {
-  t = await startTestRelay(federated);
-  peer = await createFakePeer(t).completeHandshake();
+  ({ t, peer } = await startRelayWithPeer());
 });
 afterEach(() => t.close());
 
@@ -18,7 +19,7 @@ test("FE13: exactly one of 50 equal concurrent forwards is accepted, and the res
   const worker = await t.createWorker(1);
   const body = peer.createForward({ target_agent: worker.agentId });
   const replies = await Promise.all(
-    Array.from({ length: 50 }, () => peer.post(`${base}/task/forward`, body)),
+    Array.from({ length: 50 }, () => peer.post(`${BASE_PATH}/task/forward`, body)),
   );
   const statuses = replies.map(({ status }) => status);
   expect(statuses.filter((status) => status === 202)).toHaveLength(1);
@@ -89,7 +90,7 @@ describe("a forward", () => {
     const { agentId } = await t.createWorker(1);
     const body = peer.createForward({ target_agent: agentId });
     const raw = JSON.stringify(body).replace('"amount":0.95', '"amount":1e999');
-    const path = `${base}/task/forward`;
+    const path = `${BASE_PATH}/task/forward`;
     await expectHarmless(t, "request.invalid", () =>
       t.request("POST", path, { raw, headers: peer.headers("POST", path, body) }),
     );

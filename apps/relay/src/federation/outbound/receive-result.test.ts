@@ -1,23 +1,22 @@
 import { hashReceipt } from "@agent/receipts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  federated,
   forwardTaskToPeer,
   relayTask,
+  BASE_PATH,
+  startRelayWithPeer,
 } from "../../../test/contract/operator/federation.ts";
 import { getFederationState } from "../../../test/network/expect-harmless.ts";
 import { createFakePeer, type FakePeer } from "../../../test/network/fake-peer.ts";
-import { createReceipt, startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
+import { createReceipt, type TestRelay } from "../../../test/test-relay.ts";
 
-const base = "/federation/v1";
-const SETTLE_PATH = `${base}/settlement/forward`;
-const RESULT_PATH = `${base}/task/result`;
+const SETTLE_PATH = `${BASE_PATH}/settlement/forward`;
+const RESULT_PATH = `${BASE_PATH}/task/result`;
 
 let t: TestRelay;
 let peer: FakePeer;
 beforeEach(async () => {
-  t = await startTestRelay(federated);
-  peer = await createFakePeer(t).completeHandshake();
+  ({ t, peer } = await startRelayWithPeer());
 });
 afterEach(() => t.close());
 

@@ -1,20 +1,22 @@
 import { bytesToHex, fromBase64Url, hexToBytes, verify } from "@agent/crypto";
 import type { FederationPeer } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated, createQuery, suspend } from "../../../test/contract/operator/federation.ts";
+import {
+  createQuery,
+  suspend,
+  BASE_PATH,
+  startRelayWithPeer,
+} from "../../../test/contract/operator/federation.ts";
 import { expectHarmless } from "../../../test/network/expect-harmless.ts";
 import { createFakePeer, type FakePeer } from "../../../test/network/fake-peer.ts";
 import { startListeningPeer } from "../../../test/network/listening-peer.ts";
 import { waitUntil } from "../../../test/network/network.ts";
-import { startTestRelay, type Reply, type TestRelay } from "../../../test/test-relay.ts";
-
-const base = "/federation/v1";
+import type { Reply, TestRelay } from "../../../test/test-relay.ts";
 
 let t: TestRelay;
 let peer: FakePeer;
 beforeEach(async () => {
-  t = await startTestRelay(federated);
-  peer = await createFakePeer(t).completeHandshake();
+  ({ t, peer } = await startRelayWithPeer());
 });
 afterEach(() => t.close());
 
@@ -53,7 +55,7 @@ describe("heartbeats", () => {
     expect(t.listLogged("federation.peer.suspended")).toMatchObject([
       { service: "federation", relay_id: peer.relayId },
     ]);
-    expect((await peer.post(`${base}/discover`, createQuery(peer))).body).toMatchObject({
+    expect((await peer.post(`${BASE_PATH}/discover`, createQuery(peer))).body).toMatchObject({
       code: "peer.suspended",
     });
     expect(await peer.heartbeat()).toMatchObject({ status: 200 });
@@ -113,7 +115,7 @@ test("FE20: the signed text of a heartbeat, an id of 36 characters and a number,
   const { body } = await peer.heartbeat();
   const { relay_id, timestamp, signature } = body as Record<string, string>;
   const text = `${relay_id}${timestamp}`;
-  const identity = (await t.request("GET", `${base}/identity`)).body;
+  const identity = (await t.request("GET", `${BASE_PATH}/identity`)).body;
   const key = hexToBytes(String(identity["public_key"]));
   expect(bytesToHex(key)).toHaveLength(64);
   expect(verify(fromBase64Url(String(signature)), text, key)).toBe(true);

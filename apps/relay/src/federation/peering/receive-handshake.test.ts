@@ -1,16 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated, getPosition, proposePeer } from "../../../test/contract/operator/federation.ts";
+import {
+  federated,
+  getPosition,
+  proposePeer,
+  BASE_PATH,
+  startRelayWithPeer,
+} from "../../../test/contract/operator/federation.ts";
 import { expectHarmless } from "../../../test/network/expect-harmless.ts";
 import { createFakePeer, type FakePeer } from "../../../test/network/fake-peer.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../../test/test-relay.ts";
 
-const base = "/federation/v1";
-
 let t: TestRelay;
 let peer: FakePeer;
 beforeEach(async () => {
-  t = await startTestRelay(federated);
-  peer = await createFakePeer(t).completeHandshake();
+  ({ t, peer } = await startRelayWithPeer());
 });
 afterEach(() => t.close());
 
@@ -53,7 +56,7 @@ describe("a proposal under a known id", () => {
 });
 
 describe("a confirmation", () => {
-  const confirmPath = `${base}/peer/confirm`;
+  const confirmPath = `${BASE_PATH}/peer/confirm`;
   const begin = async () => {
     const fresh = createFakePeer(t);
     const { body } = await fresh.propose();

@@ -1,17 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { completeTaskOfPeer, federated } from "../../../test/contract/operator/federation.ts";
+import {
+  completeTaskOfPeer,
+  BASE_PATH,
+  startRelayWithPeer,
+} from "../../../test/contract/operator/federation.ts";
 import { expectHarmless } from "../../../test/network/expect-harmless.ts";
 import { createFakePeer, type FakePeer } from "../../../test/network/fake-peer.ts";
-import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
+import type { TestRelay } from "../../../test/test-relay.ts";
 
-const base = "/federation/v1";
-const SETTLE_PATH = `${base}/settlement/forward`;
+const SETTLE_PATH = `${BASE_PATH}/settlement/forward`;
 
 let t: TestRelay;
 let peer: FakePeer;
 beforeEach(async () => {
-  t = await startTestRelay(federated);
-  peer = await createFakePeer(t).completeHandshake();
+  ({ t, peer } = await startRelayWithPeer());
 });
 afterEach(() => t.close());
 
@@ -47,7 +49,7 @@ describe("a settlement", () => {
   test("FE16: a settlement before the receipt is refused", async () => {
     const worker = await t.createWorker(1);
     const body = peer.createForward({ target_agent: worker.agentId });
-    await peer.post(`${base}/task/forward`, body);
+    await peer.post(`${BASE_PATH}/task/forward`, body);
     const early = peer.createSettlement({
       task_id: body["task_id"],
       agent_id: worker.agentId,

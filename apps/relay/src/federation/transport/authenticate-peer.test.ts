@@ -5,19 +5,19 @@ import {
   federated,
   getPosition,
   createQuery,
+  BASE_PATH,
+  startRelayWithPeer,
 } from "../../../test/contract/operator/federation.ts";
 import { expectHarmless } from "../../../test/network/expect-harmless.ts";
 import { createFakePeer, type FakePeer } from "../../../test/network/fake-peer.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 
-const base = "/federation/v1";
-const SETTLE_PATH = `${base}/settlement/forward`;
+const SETTLE_PATH = `${BASE_PATH}/settlement/forward`;
 
 let t: TestRelay;
 let peer: FakePeer;
 beforeEach(async () => {
-  t = await startTestRelay(federated);
-  peer = await createFakePeer(t).completeHandshake();
+  ({ t, peer } = await startRelayWithPeer());
 });
 afterEach(() => t.close());
 
@@ -42,7 +42,7 @@ describe("while federation is off", () => {
       const off = await startTestRelay();
       for (const verb of [method, "PUT", "DELETE"]) {
         const body = verb === "GET" ? undefined : {};
-        expect(await off.request(verb, `${base}/${path}`, { body })).toMatchObject({
+        expect(await off.request(verb, `${BASE_PATH}/${path}`, { body })).toMatchObject({
           status: 404,
           body: { code: "route.not_found" },
         });
@@ -54,7 +54,7 @@ describe("while federation is off", () => {
 
 describe("the signature of a request", () => {
   const body = () => createQuery(peer);
-  const path = `${base}/discover`;
+  const path = `${BASE_PATH}/discover`;
   const without = (name: string) => {
     const { [name]: _, ...rest } = peer.headers("POST", path, body());
     return rest;
@@ -77,7 +77,7 @@ describe("the signature of a request", () => {
 });
 
 describe("the time in the header of a request", () => {
-  const path = `${base}/discover`;
+  const path = `${BASE_PATH}/discover`;
   test.each([
     ["over 5 minutes old", -300_001],
     ["over 5 minutes ahead", 300_001],
@@ -107,7 +107,9 @@ describe("an old body under a fresh header", () => {
   test("FE4: an old forward under a fresh header is refused as a duplicate", async () => {
     const { forward } = await completeTaskOfPeer(t, peer);
     await t.clock.advance(1_000);
-    await expectHarmless(t, "forward.duplicate", () => peer.post(`${base}/task/forward`, forward));
+    await expectHarmless(t, "forward.duplicate", () =>
+      peer.post(`${BASE_PATH}/task/forward`, forward),
+    );
   });
 
   test("FE4: an old settlement under a fresh header is answered as it was the first time and pays nothing", async () => {
@@ -130,7 +132,7 @@ describe("an old body under a fresh header", () => {
     const body = peer.createForward({ target_agent: worker.agentId });
     await t.clock.advance(300_001);
     await expectHarmless(t, "federation.timestamp_expired", () =>
-      peer.post(`${base}/task/forward`, body),
+      peer.post(`${BASE_PATH}/task/forward`, body),
     );
   });
 });
@@ -145,13 +147,13 @@ test("FE5: a body for one endpoint is refused by another", async () => {
   };
   for (const [name, body] of Object.entries(bodies)) {
     for (const other of Object.keys(bodies).filter((path) => path !== name)) {
-      await expectHarmless(t, "request.invalid", () => peer.post(`${base}/${other}`, body));
+      await expectHarmless(t, "request.invalid", () => peer.post(`${BASE_PATH}/${other}`, body));
     }
   }
 });
 
 test("FE6: a signature covers the canonical form, so the body may be written in any way", async () => {
-  const path = `${base}/discover`;
+  const path = `${BASE_PATH}/discover`;
   const body = createQuery(peer);
   const spelt = JSON.stringify(Object.fromEntries(Object.entries(body).toReversed()), null, 2)
     .replace('"hop_count": 0', '"hop_count": 0.0')
@@ -164,7 +166,7 @@ test("FE6: a signature covers the canonical form, so the body may be written in 
 test("an unauthenticated request does not use up the rate of the peer that it names", async () => {
   const limited = await startTestRelay({ ...federated, AGENT_RATE_LIMIT_SCALE: "1" });
   const own = await createFakePeer(limited).completeHandshake();
-  const path = `${base}/discover`;
+  const path = `${BASE_PATH}/discover`;
   for (let sent = 0; sent < 40; sent += 1) {
     const body = createQuery(own);
     const headers = {

@@ -5,7 +5,7 @@ import { engine } from "../../engine/engine.ts";
 import { createFakePeer, type FakePeer } from "../../network/fake-peer.ts";
 import { startListeningPeer } from "../../network/listening-peer.ts";
 import { waitUntil } from "../../network/network.ts";
-import { createReceipt, type Reply, type TestRelay } from "../../test-relay.ts";
+import { createReceipt, startTestRelay, type Reply, type TestRelay } from "../../test-relay.ts";
 import { withEnv, withEditedDatabase, type Case, type Contract } from "../outcome.ts";
 
 export const federated = {
@@ -25,8 +25,14 @@ const CROWD =
        CREATE TRIGGER crowd BEFORE INSERT ON task_counters FOR EACH ROW
          WHEN (new.scope LIKE 'by:relay:%') EXECUTE FUNCTION crowd()`;
 
-const BASE_PATH = "/federation/v1";
+export const BASE_PATH = "/federation/v1";
 const UNKNOWN_RELAY_ID = "019b7d21-53eb-7ccd-926c-3badff397111";
+
+/** Starts a relay with a peer that has completed its handshake. */
+export async function startRelayWithPeer(): Promise<{ t: TestRelay; peer: FakePeer }> {
+  const t = await startTestRelay(federated);
+  return { t, peer: await createFakePeer(t).completeHandshake() };
+}
 
 /** Runs a case with a peer that has completed its handshake. */
 const withPeer = (run: (t: TestRelay, peer: FakePeer) => Promise<Reply>, env = {}) =>

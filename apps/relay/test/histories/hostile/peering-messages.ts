@@ -1,8 +1,7 @@
+import { BASE_PATH } from "../../contract/operator/federation.ts";
 import { chooseFrom } from "../history-relay.ts";
 import { createSignedHeartbeat, createFalseHeartbeat } from "./answer-requests.ts";
 import type { HostileStep } from "./hostile-step.ts";
-
-const BASE_PATH = "/federation/v1";
 
 /** Lies in each of the next answers, in some or in none, always in the same way or in any. */
 const changeAnswers: HostileStep = (_, peer, [often, habit]) => {
