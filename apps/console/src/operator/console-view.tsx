@@ -7,7 +7,6 @@ import { AgentsPage } from "./agents/agents-page.tsx";
 import { FreezePage } from "./pages/freeze-page.tsx";
 import { MoneyPage } from "./money/money-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
-import { StatementPage } from "./money/statement-page.tsx";
 import { TasksPage } from "./tasks/tasks-page.tsx";
 
 /** A view; `id` is the second part of its address. */
@@ -34,7 +33,7 @@ const VIEWS: Readonly<Record<string, ViewComponent>> = {
   "agents/": AgentPage,
   money: MoneyPage,
   "money/": MoneyPage,
-  "accounts/": StatementPage,
+  "accounts/": loadPage("StatementPage"),
   federation: loadPage("FederationPage"),
   "federation/": loadPage("PeerPage"),
   approvals: loadPage("ApprovalsPage"),

@@ -8,3 +8,4 @@ export { LogPage } from "./pages/log-page.tsx";
 export { PeerPage } from "./federation/peer-page.tsx";
 export { ProcessesPage } from "./pages/processes-page.tsx";
 export { SessionsPage } from "./pages/sessions-page.tsx";
+export { StatementPage } from "./money/statement-page.tsx";
