@@ -1,4 +1,5 @@
 import { compile, param, sql } from "../storage/queries/compiled-query.ts";
+import { matchesIfGiven } from "../storage/queries/matches-if-given.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
 
@@ -19,6 +20,8 @@ export type ListedAgentRow = Pick<
 interface AgentPageQuery {
   /** An empty text matches any state. */
   readonly state: string;
+  /** An empty text matches any agent. */
+  readonly agent: string;
   /** Words in the form of `parseSearchWords`. */
   readonly words: string;
   readonly after: string;
@@ -35,6 +38,7 @@ const columns = sql`agent_id, endpoint_url, capabilities, metadata, registered, 
 const isFiltered = sql<boolean>`
   (${param("state")} = '' or ${param("state")} = case when revoked_at is not null then 'revoked'
     when registered = 1 then 'registered' else 'bound' end)
+  and ${matchesIfGiven("agent", "agents.agent_id")}
   and (${param("words")} = ''
     or text_rank(${param("words")}, agent_id, metadata, capabilities) > 0)`;
 

@@ -28,10 +28,10 @@ const lastSeenFirst = {
 /** Lists every agent that was ever bound to a key here. */
 export async function listAllAgents(
   services: ListServices,
-  { state, q, sort = "id", ...query }: QueryOf<Operations["listAllAgents"]>,
+  { state, agent = "", q, sort = "id", ...query }: QueryOf<Operations["listAllAgents"]>,
 ): Promise<Answer<Operations["listAllAgents"]>> {
   const { read } = services.storage;
-  const filter = { state: state ?? "", words: parseSearchWords(q ?? "") };
+  const filter = { state: state ?? "", agent, words: parseSearchWords(q ?? "") };
   const show = async (rows: ListedAgentRow[]) => ({ agents: await showAgents(services, rows) });
   if (sort === "id") {
     return createPageAnswer(query, {

@@ -1,14 +1,17 @@
-import { useEffect } from "preact/hooks";
+import { useCallback, useEffect } from "preact/hooks";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { RowTable } from "../../shared/components/page-table.tsx";
 import { ForeignLine, TimeText, WholeId } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
 import { showLine } from "../../shared/format/show-text.ts";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
-import { useAnswer } from "../../shared/relay/use-answer.ts";
+import { useAnswer, useLoaded } from "../../shared/relay/use-answer.ts";
 import { formatHashRoute } from "../../shared/routing/hash-route.ts";
+import { findAgent } from "../agents/find-agent.ts";
 import { StateWord } from "../state-word.tsx";
 import { AccountLink, TaskLink } from "../subject-links.tsx";
+import { findPlace } from "./find-place.ts";
 
 const MAX_FOUND = 10;
 
@@ -23,7 +26,7 @@ function Found({ q }: { q: string }) {
   const request = { query: { q, limit: MAX_FOUND } };
   const tasks = useAnswer("listAllTasks", request);
   const agents = useAnswer("listAllAgents", request);
-  const place = findPlace(q, tasks.body?.tasks ?? [], agents.body?.agents ?? []);
+  const place = usePlace(q, tasks.body, agents.body);
   // A search for an id opens its page without another entry in the browser's history.
   useEffect(() => {
     if (place !== undefined) location.replace(place);
@@ -95,16 +98,22 @@ function MoreLink({ list, q, next }: { list: "tasks" | "agents"; q: string; next
   );
 }
 
-/** Returns the page of the only task or agent whose id equals the text or ends with it. */
-function findPlace(
+/** Returns the page of the task or agent that a text names; undefined until it is known, or if none is named. */
+function usePlace(
   q: string,
-  tasks: readonly { readonly task_id: string }[],
-  agents: readonly { readonly agent_id: string }[],
+  tasks: BodyOf<"listAllTasks"> | undefined,
+  agents: BodyOf<"listAllAgents"> | undefined,
 ): string | undefined {
-  const places = [
-    ...tasks.map(({ task_id: id }) => ["tasks", id] as const),
-    ...agents.map(({ agent_id: id }) => ["agents", id] as const),
-  ].filter(([, id]) => q.length >= 8 && id.endsWith(q));
-  const [only] = places;
-  return only !== undefined && places.length === 1 ? formatHashRoute(only) : undefined;
+  const { relay } = usePageContext();
+  const load = useCallback(() => findAgent(relay, q), [relay, q]);
+  const named = useLoaded(load).body ?? null;
+  if (named !== null) return formatHashRoute(["agents", named.agent_id]);
+  if (tasks === undefined || agents === undefined) return undefined;
+  return findPlace(q, {
+    tasks: { ids: tasks.tasks.map(({ task_id }) => task_id), isCut: tasks.next_cursor !== null },
+    agents: {
+      ids: agents.agents.map(({ agent_id }) => agent_id),
+      isCut: agents.next_cursor !== null,
+    },
+  });
 }

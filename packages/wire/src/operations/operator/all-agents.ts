@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { describeAs } from "../../engine/annotate-schema.ts";
 import {
+  agentId,
   extensibleEnum,
   freeText,
   money,
@@ -60,6 +61,7 @@ export const allAgents = {
         v.optional(v.picklist(["bound", "registered", "revoked"])),
         "Only agents in this state.",
       ),
+      agent: describeAs(v.optional(agentId), "Only the agent with this id."),
       q: describeAs(
         v.optional(freeText),
         "A part of the id or of the registered name or capabilities.",
