@@ -29,6 +29,17 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
     return (await request.headerValue("authorization")) ?? "";
   }
 
+  async function endSessions(): Promise<void> {
+    const headers = { authorization: `Bearer ${MASTER_TOKEN}` };
+    const list = `${relay.baseUrl}/api/v1/admin/console-sessions`;
+    const { sessions } = (await (await fetch(list, { headers })).json()) as {
+      sessions: { session_id: string }[];
+    };
+    for (const { session_id } of sessions) {
+      await fetch(`${list}/${session_id}`, { method: "DELETE", headers });
+    }
+  }
+
   const askWith = (authorization: string) =>
     fetch(`${relay.baseUrl}/api/v1/admin/overview`, { headers: { authorization } });
 
@@ -43,6 +54,17 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
     await again.page.goto(link);
     await again.page.waitForSelector("[data-code='session.code_invalid']");
     await again.context.close();
+  });
+
+  it("OP25: a link that is opened in a tab of the console signs in, and its code does not stay in the address", async () => {
+    const { page, context } = await openConsole(browser, relay.baseUrl, watch);
+    await page.click(".session summary");
+    await page.click("text=Sign out");
+    await page.waitForSelector("[data-page=sign-in]");
+    await page.goto(await createConsoleLink(relay.baseUrl));
+    await page.waitForSelector("[data-live=live]");
+    expect(page.url()).toBe(`${relay.baseUrl}/console#/`);
+    await context.close();
   });
 
   it("OP3: the cookie alone allows no operation, and survives a reload of the page", async () => {
@@ -99,14 +121,7 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
 
   it("OP4: a page whose session was ended elsewhere asks for the token", async () => {
     const { page, context } = await openConsole(browser, relay.baseUrl, watch);
-    const headers = { authorization: `Bearer ${MASTER_TOKEN}` };
-    const list = `${relay.baseUrl}/api/v1/admin/console-sessions`;
-    const { sessions } = (await (await fetch(list, { headers })).json()) as {
-      sessions: { session_id: string }[];
-    };
-    for (const { session_id } of sessions) {
-      await fetch(`${list}/${session_id}`, { method: "DELETE", headers });
-    }
+    await endSessions();
     await page.waitForSelector("[data-page=sign-in]", { timeout: 30_000 });
     expect(await page.locator("nav").count()).toBe(0);
     await context.close();

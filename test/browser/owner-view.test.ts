@@ -358,9 +358,9 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
     // Only a browser that was paired before does not need the code of its link.
     const note = other.page.locator("main >> text=This browser is paired already");
     expect(await note.count()).toBe(0);
-    await other.page.goto("about:blank");
     await other.page.goto(`${world.relay.baseUrl}/console/me#pair=AAAAAA`);
     await note.waitFor();
+    expect(other.page.url()).not.toContain("AAAAAA");
     await open("account", other.page);
     await other.page.fill("input[name=amount]", "2.5");
     await other.page.fill("input[name=destination]", " ");
