@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, openBrowser } from "../open-browser.ts";
+import { findBarriers } from "../page-checks.ts";
 import { MASTER_TOKEN, startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
 import { createConsoleLink, openConsole, openWindow } from "./world/watched-page.ts";
 
@@ -64,6 +65,26 @@ describe.skipIf(executablePath === undefined)("A console session", { timeout: 12
     await page.goto(await createConsoleLink(relay.baseUrl));
     await page.waitForSelector("[data-live=live]");
     expect(page.url()).toBe(`${relay.baseUrl}/console#/`);
+    await context.close();
+  });
+
+  it("what was typed into a dialog outlives the session, and is sent once the operator has signed in again", async () => {
+    const place = "#/money";
+    const { page, context } = await openConsole(browser, relay.baseUrl, watch, { place });
+    await page.click("text=Deposit");
+    await page.fill("dialog [name=reference]", "bank 7");
+    await endSessions();
+    await page.waitForSelector("[data-page=sign-in]", { timeout: 30_000 });
+    expect(await page.locator("nav").count()).toBe(0);
+    const dialog = page.locator("dialog");
+    await dialog.locator("text=The session has ended.").waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await dialog.locator("[name=secret]").fill(MASTER_TOKEN);
+    await dialog.locator("text=Allow changes").click();
+    await page.waitForSelector("main[data-place='#/money']");
+    expect(await dialog.locator("[name=secret]").count()).toBe(0);
+    expect(await dialog.locator("[name=reference]").inputValue()).toBe("bank 7");
+    expect(await dialog.locator("[type=submit]").isEnabled()).toBe(true);
     await context.close();
   });
 

@@ -9,12 +9,12 @@ import type { HashRoute } from "../shared/routing/hash-route.ts";
 import { ConsoleFrame } from "./console-frame.tsx";
 import { ConsoleView } from "./console-view.tsx";
 import type { OperatorSession } from "./operator-session.ts";
-import { SignIn } from "./sign-in.tsx";
+import { SignIn, TokenForm } from "./sign-in.tsx";
 
 /** The number of changes from before the page was opened that the overview lists. */
 const SHOWN_BEFORE = 20;
 
-/** The whole page: the sign-in form, or the frame around one view. */
+/** The whole page: the sign-in form, or the frame around one view. A dialog stays open above either. */
 export function ConsolePage({
   session,
   route,
@@ -25,10 +25,31 @@ export function ConsolePage({
   refusal: CallRefusal | undefined;
 }) {
   const isOpen = session.shown.value != null;
-  return isOpen ? (
-    <OpenConsole session={session} route={route} />
-  ) : (
-    <SignIn session={session} refusal={refusal} />
+  const { relay, mayAct } = session;
+  const context = useMemo(() => ({ relay, feed: undefined, route, mayAct }), [session, route]);
+  return (
+    <PageContextProvider value={context}>
+      <ActDialogs renewal={<RenewalForm session={session} />}>
+        {isOpen ? (
+          <OpenConsole session={session} route={route} />
+        ) : (
+          <SignIn session={session} refusal={refusal} />
+        )}
+      </ActDialogs>
+    </PageContextProvider>
+  );
+}
+
+/** Shown inside a dialog, because the menu with the same form is not reachable while the dialog is open. */
+function RenewalForm({ session }: { session: OperatorSession }) {
+  return (
+    <section class="renewal">
+      <p class="refusal" role="status">
+        {session.shown.value == null ? "The session has ended." : "This session is read-only."} To
+        continue, enter the token or a new link. What you have typed stays in this dialog.
+      </p>
+      <TokenForm session={session} verb="Allow changes" />
+    </section>
   );
 }
 
@@ -44,11 +65,9 @@ function OpenConsole({
   const context = useMemo(() => ({ relay, feed, route, mayAct }), [relay, feed, route, mayAct]);
   return (
     <PageContextProvider value={context}>
-      <ActDialogs>
-        <ConsoleFrame session={session}>
-          <ConsoleView route={route.value} />
-        </ConsoleFrame>
-      </ActDialogs>
+      <ConsoleFrame session={session}>
+        <ConsoleView route={route.value} />
+      </ConsoleFrame>
     </PageContextProvider>
   );
 }

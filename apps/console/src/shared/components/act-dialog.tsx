@@ -37,19 +37,27 @@ export interface GivenAct {
 }
 
 const OpenDialog = createContext<(dialog: ComponentChildren) => void>(() => undefined);
+const Renewal = createContext<ComponentChildren>(null);
 
 /**
  * Shows the dialogs of all buttons inside it, until they are closed or another view opens. A dialog outlives
- * its button, because the action itself may change the part of the page that contained the button.
+ * its button, because the action itself may change the part of the page that contained the button. It also outlives
+ * the session, so that nothing typed into it is lost; `renewal` is the form by which it can act again.
  */
-export function ActDialogs({ children }: { children: ComponentChildren }) {
+export function ActDialogs({
+  renewal,
+  children,
+}: {
+  renewal: ComponentChildren;
+  children: ComponentChildren;
+}) {
   const [dialog, setDialog] = useState<ComponentChildren>();
   const route = usePageContext().route.value;
   useEffect(() => setDialog(undefined), [route]);
   return (
     <OpenDialog.Provider value={setDialog}>
       {children}
-      {dialog}
+      <Renewal.Provider value={renewal}>{dialog}</Renewal.Provider>
     </OpenDialog.Provider>
   );
 }
@@ -97,6 +105,7 @@ function ActDialog<Body>({
   const [answer, setAnswer] = useState<{ readonly body: Body } | undefined>();
   const [refusal, setRefusal] = useState<CallRefusal | undefined>();
   const [isRunning, setRunning] = useState(false);
+  const renewal = useContext(Renewal);
   const closeButton = useRef<HTMLButtonElement>(null);
   // An effect after the first paint would miss an early press of Escape.
   useLayoutEffect(() => dialog.current?.showModal(), []);
@@ -113,6 +122,7 @@ function ActDialog<Body>({
   return (
     <dialog ref={dialog} aria-labelledby="act-title" onClose={() => onClose(answer !== undefined)}>
       <h2 id="act-title">{question.title}</h2>
+      {answer === undefined && !mayAct.value && renewal}
       {answer === undefined ? (
         <form
           onSubmit={(event) => {
@@ -123,12 +133,6 @@ function ActDialog<Body>({
           <p class="consequence">{question.consequence}</p>
           <ActFields question={question} />
           {refusal !== undefined && <RefusalText refusal={refusal} />}
-          {!mayAct.value && (
-            <p class="refusal">
-              This session is read-only. To make changes, enter the token or a new link in the menu
-              at the top.
-            </p>
-          )}
           <div class="buttons">
             <button type="button" onClick={() => dialog.current?.close()}>
               Cancel
