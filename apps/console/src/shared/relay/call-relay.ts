@@ -61,7 +61,16 @@ export async function callForBody<Name extends PageOperation>(
   options: Omit<CallOptions, "baseUrl">,
 ): Promise<PageAnswer<BodyOf<Name>>> {
   const answer = await callForText(name, request, options);
-  return answer.ok ? { ok: true, body: JSON.parse(answer.body) as BodyOf<Name> } : answer;
+  return answer.ok ? parseBody<BodyOf<Name>>(answer.body) : answer;
+}
+
+/** Parses a successful answer; a text that is no JSON, such as a proxy's empty one, must not end the page's call. */
+export function parseBody<Body>(text: string): PageAnswer<Body> {
+  try {
+    return { ok: true, body: JSON.parse(text) as Body };
+  } catch {
+    return { ok: false, code: "response.malformed", status: 200, message: "Answer is not JSON" };
+  }
 }
 
 /** Creates a caller; if `getToken` returns no token, nothing is sent. */

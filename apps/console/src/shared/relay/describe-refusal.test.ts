@@ -3,6 +3,10 @@ import { describeRefusal } from "./describe-refusal.ts";
 
 test.each([
   [{ code: "network.unreachable", message: "x" }, "The relay does not answer."],
+  [
+    { code: "response.malformed", message: "Answer 503 is not an error of a relay" },
+    "Answer 503 is not an error of a relay, so a proxy or another server may have sent it.",
+  ],
   [{ code: "later.code", message: "Something new" }, "Something new."],
   [
     {

@@ -13,6 +13,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 export function describeRefusal({ code, message, issues = [] }: CallRefusal): string {
   const known = SENTENCES[code];
   if (known !== undefined) return known;
+  if (code === "response.malformed")
+    return `${message}, so a proxy or another server may have sent it.`;
   const fields = issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ");
   const sentence = /[.!?]$/.test(message) ? message : `${message}.`;
   return fields === "" ? sentence : `${sentence} ${fields}.`;

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { CallRefusal } from "@agent/client";
 import type { RelayEvent } from "@agent/wire";
 import type { BodyOf, PageAnswer, RequestOf } from "./call-relay.ts";
+import { getRetryMs } from "./get-retry-ms.ts";
 import type { PageOperation } from "./operation-addresses.ts";
 import { browserEnvironment, usePageContext, useRelayEvents } from "./page-context.ts";
 
@@ -29,7 +30,6 @@ export interface ReloadRules {
 
 /** Several changes together need only one read, and a page must stay below its rate limit. */
 const DEFAULT_MIN_MS = 4_000;
-const RETRY_MS = 2_000;
 
 /** Calls an operation for a component, and again when the answer is outdated. */
 export function useAnswer<Name extends PageOperation>(
@@ -97,10 +97,4 @@ function toState<Body>(
   return answer.ok
     ? { body: answer.body, refusal: undefined, at: browserEnvironment.now() }
     : { ...before, refusal: answer };
-}
-
-/** Returns the time after which a refused read may succeed; undefined if the answer would be the same. */
-function getRetryMs({ status, retryAfterSeconds }: CallRefusal): number | undefined {
-  if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1_000;
-  return status === 0 || status >= 500 ? RETRY_MS : undefined;
 }
