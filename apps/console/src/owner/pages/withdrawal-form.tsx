@@ -1,28 +1,28 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { AskDialog } from "../ask-dialog.tsx";
 import { QuotedText } from "../../shared/components/foreign-text.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { NOT_BLANK } from "../../shared/format/not-blank.ts";
 import { readField } from "../../shared/format/read-field.ts";
-
-interface WantedWithdrawal {
-  readonly amount: number;
-  readonly destination: string;
-  /** Created once, so that a second click withdraws nothing more. */
-  readonly idempotencyKey: string;
-}
+import { keepWithdrawal, type WantedWithdrawal } from "../views/keep-withdrawal.ts";
 
 /** Requests a withdrawal, after a confirmation. */
 export function WithdrawalForm({ agentId, onDone }: { agentId: string; onDone: () => void }) {
   const { relay } = usePageContext();
   const [wanted, setWanted] = useState<WantedWithdrawal>();
-  const submit = (form: FormData) =>
-    setWanted({
-      amount: Number(form.get("amount")),
-      destination: readField(form, "destination"),
-      idempotencyKey: crypto.randomUUID(),
-    });
+  const unanswered = useRef<WantedWithdrawal | undefined>(undefined);
+  const submit = (form: FormData) => {
+    const amount = Number(form.get("amount"));
+    const destination = readField(form, "destination");
+    const idempotencyKey = crypto.randomUUID();
+    setWanted(keepWithdrawal(unanswered.current, { amount, destination, idempotencyKey }));
+  };
+  const request = (asked: WantedWithdrawal) => {
+    const { idempotencyKey, ...body } = asked;
+    unanswered.current = asked;
+    return relay.call("requestWithdrawal", { params: { agentId }, body }, { idempotencyKey });
+  };
   return (
     <form
       class="token-form"
@@ -64,17 +64,12 @@ export function WithdrawalForm({ agentId, onDone }: { agentId: string; onDone: (
               <QuotedText text={wanted.destination} />.
             </p>
           }
-          run={() => {
-            const { idempotencyKey, ...body } = wanted;
-            return relay.call(
-              "requestWithdrawal",
-              { params: { agentId }, body },
-              { idempotencyKey },
-            );
-          }}
+          run={() => request(wanted)}
           onClose={(isDone) => {
             setWanted(undefined);
-            if (isDone) onDone();
+            if (!isDone) return;
+            unanswered.current = undefined;
+            onDone();
           }}
         />
       )}
