@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { RelayCaller } from "../../shared/relay/call-relay.ts";
+import { UNREAD } from "../views/describe-failure.ts";
 import { getDayStart } from "../views/summarize-day.ts";
-import { loadDay } from "./load-day.ts";
+import { createDayReader } from "./load-day.ts";
 
 const NOW = new Date(2026, 8, 21, 12).getTime();
 const FROM = getDayStart(NOW);
@@ -51,7 +52,7 @@ function newRelay(lists: Lists, refused?: keyof Lists) {
 
 async function load(lists: Lists) {
   const { relay, asked } = newRelay(lists);
-  const answer = await loadDay(relay, "me", NOW);
+  const answer = await createDayReader(relay, "me")(NOW);
   if (!answer.ok) throw new Error(answer.code);
   return { ...answer.body, asked };
 }
@@ -90,6 +91,30 @@ describe("the owner's day", () => {
     );
   });
 
+  test("the reason of a failed task is read only once", async () => {
+    const { relay, asked } = newRelay({ worked: [task("own", "failed")] });
+    const readDay = createDayReader(relay, "me");
+    const days = [await readDay(NOW), await readDay(NOW)];
+    expect(asked.filter((each) => each.startsWith("reason"))).toEqual(["reason of own"]);
+    for (const day of days) {
+      expect(day).toMatchObject({ body: { failed: [{ reason: { sentence: "why own" } }] } });
+    }
+  });
+
+  test("a reason that could not be read is not shown as one that the executor did not give", async () => {
+    const { relay } = newRelay({ worked: [task("own", "failed")] });
+    const refusing = {
+      ...relay,
+      call: async (name: string, request: never) =>
+        name === "getTask"
+          ? { ok: false, code: "rate.exceeded", status: 429 }
+          : relay.call(name as "listTasks", request),
+    } as RelayCaller;
+    expect(await createDayReader(refusing, "me")(NOW)).toMatchObject({
+      body: { failed: [{ reason: UNREAD }] },
+    });
+  });
+
   test("a list is read until an entry is older than the day", async () => {
     const moved = Array.from({ length: 3 * PAGE }, (_, index) =>
       movement("settlement_credit", 1, index < PAGE + 50 ? FROM : FROM - 1),
@@ -117,7 +142,10 @@ describe("the owner's day", () => {
     "no day is shown when the relay refuses the list of %s entries",
     async (list) => {
       const { relay } = newRelay({}, list);
-      expect(await loadDay(relay, "me", NOW)).toMatchObject({ ok: false, code: "rate.exceeded" });
+      expect(await createDayReader(relay, "me")(NOW)).toMatchObject({
+        ok: false,
+        code: "rate.exceeded",
+      });
     },
   );
 });

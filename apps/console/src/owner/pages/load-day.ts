@@ -1,6 +1,6 @@
 import type { ListedTask, Transaction } from "@agent/wire";
 import type { PageAnswer, RelayCaller } from "../../shared/relay/call-relay.ts";
-import { describeFailure, type FailureReason } from "../views/describe-failure.ts";
+import { describeFailure, UNREAD, type FailureReason } from "../views/describe-failure.ts";
 import {
   getDayStart,
   isFailedTask,
@@ -34,11 +34,24 @@ const MAX_PAGES = 5;
 /** The maximum number of reasons to read, because each one needs a further call. */
 const MAX_REASONS = 8;
 
-/** Reads the agent's activity since the reader's midnight. */
-export async function loadDay(
+/** Returns a function that reads the agent's activity since the reader's midnight. */
+export function createDayReader(
   relay: RelayCaller,
   agentId: string,
-  now: number,
+): (now: number) => Promise<PageAnswer<LoadedDay>> {
+  const readReason = createReasonReader(relay);
+  return (now) => loadDay(relay, { agentId, now, readReason });
+}
+
+interface DayQuestion {
+  readonly agentId: string;
+  readonly now: number;
+  readonly readReason: ReturnType<typeof createReasonReader>;
+}
+
+async function loadDay(
+  relay: RelayCaller,
+  { agentId, now, readReason }: DayQuestion,
 ): Promise<PageAnswer<LoadedDay>> {
   const from = getDayStart(now);
   const params = { agentId };
@@ -70,25 +83,28 @@ export async function loadDay(
   const body = {
     worked: summarizeDay(moved.body.rows, worked.body.rows, range),
     ordered: summarizeDay(moved.body.rows, ordered.body.rows, range),
-    failed: await Promise.all(
-      failed.map((task, index) => loadReason(relay, task, index < MAX_REASONS)),
-    ),
+    failed: await Promise.all(failed.map((task, index) => readReason(task, index < MAX_REASONS))),
     open: distinct.filter(isOpenTask),
     isCut: moved.body.isCut || worked.body.isCut || ordered.body.isCut,
   };
   return { ok: true, body };
 }
 
-async function loadReason(
-  relay: RelayCaller,
-  task: ShownTask,
-  isAsked: boolean,
-): Promise<FailedTask> {
-  const { status, agent_id: agentId, task_id: taskId } = task;
-  // The relay stores no text about an expired task.
-  if (!isAsked || status === "expired") return { task, reason: describeFailure(status, null) };
-  const answer = await relay.call("getTask", { params: { agentId, taskId } });
-  return { task, reason: describeFailure(status, answer.ok ? answer.body.receipt : null) };
+/** Reads reasons, each only once, because the receipt of a failed task never changes. */
+function createReasonReader(relay: RelayCaller) {
+  const known = new Map<string, FailureReason>();
+  return async (task: ShownTask, isAsked: boolean): Promise<FailedTask> => {
+    const { status, agent_id: agentId, task_id: taskId } = task;
+    // The relay stores no text about an expired task.
+    if (status === "expired") return { task, reason: describeFailure(status, null) };
+    const before = known.get(taskId);
+    if (before !== undefined || !isAsked) return { task, reason: before ?? UNREAD };
+    const answer = await relay.call("getTask", { params: { agentId, taskId } });
+    if (!answer.ok) return { task, reason: UNREAD };
+    const reason = describeFailure(status, answer.body.receipt);
+    known.set(taskId, reason);
+    return { task, reason };
+  };
 }
 
 interface TimedPage<Row> {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useCallback } from "preact/hooks";
+import { useCallback, useMemo } from "preact/hooks";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { RowTable } from "../../shared/components/page-table.tsx";
 import { Sparkline } from "../../shared/components/sparkline.tsx";
@@ -10,7 +10,7 @@ import { browserEnvironment, usePageContext } from "../../shared/relay/page-cont
 import { useAnswer, useLoaded } from "../../shared/relay/use-answer.ts";
 import { useOwnerContext } from "../owner-context.ts";
 import { useVotableCount } from "../use-votable-approvals.ts";
-import { loadDay, type FailedTask, type LoadedDay } from "./load-day.ts";
+import { createDayReader, type FailedTask, type LoadedDay } from "./load-day.ts";
 import type { DaySummary } from "../views/summarize-day.ts";
 import { OpenTaskTable } from "./open-task-table.tsx";
 
@@ -20,10 +20,8 @@ const EVERY_MS = 20_000;
 export function TodayPage() {
   const { relay } = usePageContext();
   const { agentId } = useOwnerContext().device;
-  const load = useCallback(
-    () => loadDay(relay, agentId, browserEnvironment.now()),
-    [relay, agentId],
-  );
+  const readDay = useMemo(() => createDayReader(relay, agentId), [relay, agentId]);
+  const load = useCallback(() => readDay(browserEnvironment.now()), [readDay]);
   const day = useLoaded(load, { everyMs: EVERY_MS });
   return (
     <>

@@ -16,6 +16,12 @@ export function describeFailure(status: string, receipt: unknown): FailureReason
   return { by: "relay", sentence };
 }
 
+/** The reason of a failed task whose receipt the page has not read. */
+export const UNREAD: FailureReason = {
+  by: "relay",
+  sentence: "This page has not read the reason; the task's receipt states it.",
+};
+
 const RELAY_SENTENCES: Readonly<Record<string, string>> = {
   expired: "No result arrived in time, so the money went back to the submitter.",
   failed: "The executor failed at it and gave no reason.",
