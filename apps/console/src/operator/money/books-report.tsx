@@ -1,5 +1,5 @@
 import { AnswerView } from "../../shared/components/answer-view.tsx";
-import { StackedBar } from "../../shared/components/stacked-bar.tsx";
+import { StackedBar } from "../../shared/charts/stacked-bar.tsx";
 import { TimeText } from "../../shared/components/foreign-text.tsx";
 import { showMoney, sumMoney } from "../../shared/format/show-amount.ts";
 import { showText } from "../../shared/format/show-text.ts";

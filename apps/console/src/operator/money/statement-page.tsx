@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from "preact/hooks";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
-import { LineChart } from "../../shared/components/line-chart.tsx";
+import { LineChart } from "../../shared/charts/line-chart.tsx";
 import { PageTable } from "../../shared/components/page-table.tsx";
 import { saveFile } from "../../shared/components/save-file.ts";
 import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { RefusalText } from "../../shared/components/answer-view.tsx";
-import { StackedBar } from "../../shared/components/stacked-bar.tsx";
+import { StackedBar } from "../../shared/charts/stacked-bar.tsx";
 import { TimeText } from "../../shared/components/foreign-text.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import type { BodyOf, PageAnswer } from "../../shared/relay/call-relay.ts";

@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { SeriesMetric } from "@agent/wire";
-import { Sparkline } from "../../shared/components/sparkline.tsx";
+import { Sparkline } from "../../shared/charts/sparkline.tsx";
 import { showMoney, sumMoney } from "../../shared/format/show-amount.ts";
 import { showCount } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";

@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import type { SeriesMetric } from "@agent/wire";
 import { RefusalText } from "../../shared/components/answer-view.tsx";
-import { LineChart } from "../../shared/components/line-chart.tsx";
+import { LineChart } from "../../shared/charts/line-chart.tsx";
 import { showDuration } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { browserEnvironment, usePageContext } from "../../shared/relay/page-context.ts";

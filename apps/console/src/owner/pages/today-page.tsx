@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useMemo } from "preact/hooks";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { RowTable } from "../../shared/components/page-table.tsx";
-import { Sparkline } from "../../shared/components/sparkline.tsx";
+import { Sparkline } from "../../shared/charts/sparkline.tsx";
 import { ForeignText, ShortId, TimeText } from "../../shared/components/foreign-text.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import { showCount } from "../../shared/format/show-text.ts";

@@ -1,5 +1,6 @@
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { formatTick, getValueRange } from "./chart-axes.ts";
 import type { ChartData, DrawnChart } from "./chart-data.ts";
 
 interface DrawOptions extends ChartData {
@@ -9,6 +10,8 @@ interface DrawOptions extends ChartData {
 }
 
 const HEIGHT = 180;
+/** The width of a date in pixels, with a gap. */
+const TICK_SPACE = 84;
 
 /** Draws a chart into an element, and always adapts it to the element's width. */
 export function drawChart(place: HTMLElement, options: DrawOptions): DrawnChart {
@@ -57,12 +60,18 @@ function buildOptions(place: HTMLElement, options: DrawOptions): UPlot.Options {
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      y: isLogarithmic
-        ? { distr: 3 }
-        : { range: (_plot, _min, max) => [0, Math.max(1, max * 1.1)] },
+      y: isLogarithmic ? { distr: 3 } : { range: (_plot, min, max) => getValueRange(min, max) },
     },
     axes: [
-      { ...axis, size: 32, values: (_plot, splits) => splits.map(formatClock) },
+      {
+        ...axis,
+        size: 32,
+        space: TICK_SPACE,
+        values: ({ scales: { x } }, splits, _axis, _space, step) => {
+          const span = (x?.max ?? 0) - (x?.min ?? 0);
+          return splits.map((seconds) => formatTick(seconds, { span, step }));
+        },
+      },
       {
         ...axis,
         size: 64,
@@ -100,11 +109,6 @@ function readColor(place: HTMLElement, name: string): string {
 }
 
 const addAlpha = (color: string) => color.replace("rgb(", "rgba(").replace(")", ", 0.3)");
-
-function formatClock(seconds: number): string {
-  const date = new Date(seconds * 1_000);
-  return `${String(date.getHours()).padStart(2, "0")}:${String(date.getMinutes()).padStart(2, "0")}`;
-}
 
 /** Returns the columns that the library expects; in a stack, each line is drawn on top of the later ones. */
 function toColumns(
