@@ -2,10 +2,9 @@ import { useCallback, useMemo } from "preact/hooks";
 import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { LineChart } from "../../shared/charts/line-chart.tsx";
 import { PageTable } from "../../shared/components/page-table.tsx";
-import { saveFile } from "../../shared/components/save-file.ts";
+import { SaveStatement } from "../../shared/components/save-statement.tsx";
 import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
-import { formatCsv } from "../../shared/format/format-csv.ts";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import { showCount } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
@@ -46,6 +45,7 @@ export function StatementPage({ id }: { id: string }) {
       </AnswerView>
       {/* A statement that is too long is refused, and must not hide the movements. */}
       <AnswerView answer={statement}>{(body) => <StatementChart statement={body} />}</AnswerView>
+      <SaveStatement agentId={id} />
       <Movements id={id} />
     </>
   );
@@ -78,7 +78,7 @@ function AccountOwner({ id, hasMoved }: { id: string; hasMoved: boolean }) {
 }
 
 function StatementChart({ statement }: { statement: Statement }) {
-  const { transactions, opening_balance, closing_balance, agent_id } = statement;
+  const { transactions, opening_balance, closing_balance } = statement;
   const times = useMemo(() => transactions.map(({ created_at }) => created_at), [transactions]);
   const lines = useMemo(
     () => [
@@ -90,15 +90,11 @@ function StatementChart({ statement }: { statement: Statement }) {
     ],
     [transactions],
   );
-  const save = () => saveFile(`statement-${agent_id}.csv`, "text/csv", formatStatement(statement));
   return (
     <>
       <p>
         {showMoney(opening_balance)} at the start, {showMoney(closing_balance)} at the end of{" "}
-        {showCount(transactions.length, "movement")}.{" "}
-        <button type="button" class="small" onClick={save}>
-          Save as CSV
-        </button>
+        {showCount(transactions.length, "movement")}.
       </p>
       {times.length > 1 && (
         <LineChart label="Balance" times={times} lines={lines} show={showMoney} />
@@ -139,17 +135,4 @@ function Movements({ id }: { id: string }) {
       ]}
     />
   );
-}
-
-function formatStatement({ transactions }: Statement): string {
-  const head = ["time", "type", "amount", "balance_after", "reference", "description"];
-  const rows = transactions.map((each) => [
-    new Date(each.created_at).toISOString(),
-    each.type,
-    each.amount,
-    each.balance_after,
-    each.reference_id,
-    each.description,
-  ]);
-  return formatCsv([head, ...rows]);
 }

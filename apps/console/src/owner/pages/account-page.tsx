@@ -1,13 +1,11 @@
 import { useState } from "preact/hooks";
-import type { CallRefusal } from "@agent/client";
-import { AnswerView, RefusalText } from "../../shared/components/answer-view.tsx";
+import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { FactList } from "../../shared/components/fact-list.tsx";
 import { PageTable } from "../../shared/components/page-table.tsx";
 import { ForeignLine, ShortId, TimeText } from "../../shared/components/foreign-text.tsx";
-import { saveFile } from "../../shared/components/save-file.ts";
+import { SaveStatement } from "../../shared/components/save-statement.tsx";
 import { showMoney } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
-import { usePageContext } from "../../shared/relay/page-context.ts";
 import { type ReloadRules, useAnswer } from "../../shared/relay/use-answer.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { useOwnerContext } from "../owner-context.ts";
@@ -44,7 +42,7 @@ export function AccountPage() {
         )}
       </AnswerView>
       <h2>Statement</h2>
-      <StatementDownload agentId={agentId} />
+      <SaveStatement agentId={agentId} />
       <Movements agentId={agentId} rules={rules} />
       <h2>Withdrawals</h2>
       <Withdrawals agentId={agentId} rules={rules} onRequested={() => setVersion(version + 1)} />
@@ -96,28 +94,6 @@ function Movements({ agentId, rules }: ListProps) {
         { title: "Balance", isNumber: true, cell: ({ balance_after }) => showMoney(balance_after) },
       ]}
     />
-  );
-}
-
-/** Saves the whole statement as a file by a call, because a plain link could not send the token. */
-function StatementDownload({ agentId }: { agentId: string }) {
-  const { relay } = usePageContext();
-  const [refusal, setRefusal] = useState<CallRefusal>();
-  const save = async () => {
-    const answer = await relay.callText("getStatement", {
-      params: { agentId },
-      query: { format: "csv" },
-    });
-    setRefusal(answer.ok ? undefined : answer);
-    if (answer.ok) saveFile(`statement-${agentId.slice(-8)}.csv`, "text/csv", answer.body);
-  };
-  return (
-    <>
-      <button type="button" onClick={() => void save()}>
-        Save the statement as CSV
-      </button>
-      {refusal !== undefined && <RefusalText refusal={refusal} />}
-    </>
   );
 }
 
