@@ -139,6 +139,8 @@ describe.skipIf(executablePath === undefined)("Oversight", { timeout: 120_000 },
     expect((await button.locator("svg").boundingBox())?.width).toBeGreaterThan(12);
     await button.click();
     await expect.poll(readMark).not.toBe(before);
+    // A screen reader announces the new name of the focused button.
+    expect(await button.getAttribute("aria-label")).toMatch(/^Copied id ending/);
     await context.close();
   });
 

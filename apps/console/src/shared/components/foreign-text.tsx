@@ -84,17 +84,21 @@ export function IdCode({ id }: { id: string }) {
 
 function CopyButton({ id }: { id: string }) {
   const [isCopied, setCopied] = useState(false);
-  const copy = () =>
-    void navigator.clipboard.writeText(id).then(
-      () => setCopied(true),
-      () => setCopied(false),
-    );
+  const copy = async () => {
+    // Without a secure connection the browser offers no clipboard.
+    try {
+      await navigator.clipboard.writeText(id);
+      setCopied(true);
+    } catch {
+      setCopied(false);
+    }
+  };
   return (
     <button
       type="button"
       class="copy"
-      onClick={copy}
-      aria-label={`Copy id ending ${shortenId(id)}`}
+      onClick={() => void copy()}
+      aria-label={`${isCopied ? "Copied" : "Copy"} id ending ${shortenId(id)}`}
     >
       <CopyMark isCopied={isCopied} />
     </button>
