@@ -1,3 +1,14 @@
+/** Whether the shown page is the only one, so that a list without rows on it is empty. */
+export function isWholeList({
+  cursors,
+  next,
+}: {
+  readonly cursors: readonly string[];
+  readonly next: string | null;
+}): boolean {
+  return next === null && cursors.length === 0;
+}
+
 /** Moves between the pages of a list; `cursors` are those of the second page to the shown one. */
 export function PageButtons({
   label,
@@ -11,7 +22,7 @@ export function PageButtons({
   readonly next: string | null;
   readonly onMove: (cursors: readonly string[]) => void;
 }) {
-  if (next === null && cursors.length === 0) return null;
+  if (isWholeList({ cursors, next })) return null;
   return (
     <nav class="pages" aria-label={label}>
       <button

@@ -3,7 +3,7 @@ import { useCallback, useState } from "preact/hooks";
 import type { PageAnswer } from "../relay/call-relay.ts";
 import { type ReloadRules, useLoaded } from "../relay/use-answer.ts";
 import { AnswerView } from "./answer-view.tsx";
-import { PageButtons } from "./page-buttons.tsx";
+import { isWholeList, PageButtons } from "./page-buttons.tsx";
 
 export interface TableColumn<Row> {
   readonly title: string;
@@ -90,7 +90,11 @@ export function PageTable<Row>({
     <AnswerView answer={useLoaded(load, rules)}>
       {({ rows, next }) => (
         <>
-          <RowTable {...table} rows={rows} />
+          <RowTable
+            {...table}
+            rows={rows}
+            empty={isWholeList({ cursors, next }) ? table.empty : "This page has no rows any more."}
+          />
           <PageButtons
             label={`Pages of ${table.caption}`}
             cursors={cursors}
