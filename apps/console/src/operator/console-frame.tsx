@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { CallRefusal } from "@agent/client";
 import { RefusalText } from "../shared/components/answer-view.tsx";
 import { ForeignLine, ShortId, TimeText } from "../shared/components/foreign-text.tsx";
+import { TimeZoneNote } from "../shared/components/time-zone-note.tsx";
 import { showLine } from "../shared/format/show-text.ts";
 import type { BodyOf } from "../shared/relay/call-relay.ts";
 import { browserEnvironment, useNow, usePageContext } from "../shared/relay/page-context.ts";
@@ -76,6 +77,7 @@ export function ConsoleFrame({
       >
         {children}
       </main>
+      <TimeZoneNote />
     </ConsoleOverview.Provider>
   );
 }

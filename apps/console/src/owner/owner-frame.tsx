@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { useMemo } from "preact/hooks";
 import { ForeignLine, ShortId } from "../shared/components/foreign-text.tsx";
+import { TimeZoneNote } from "../shared/components/time-zone-note.tsx";
 import { ViewTitle } from "../shared/components/view-title.tsx";
 import {
   browserEnvironment,
@@ -85,6 +86,7 @@ export function OwnerFrame({ device, relay, isCodeUnused, onEnded }: FrameProps)
           )}
           <Page />
         </main>
+        <TimeZoneNote />
       </OwnerContextProvider>
     </PageContextProvider>
   );
