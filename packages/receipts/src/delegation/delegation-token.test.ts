@@ -76,6 +76,7 @@ describe("a delegation token", () => {
   });
 
   test.each<[string, string, unknown, string?]>([
+    ["nothing", "delegation.malformed", undefined],
     ["no object", "delegation.malformed", 7],
     ["text that is no JSON", "delegation.malformed", "{"],
     ["text that names a member twice", "delegation.malformed", '{"scope":"a","scope":"b"}'],
@@ -228,6 +229,7 @@ describe("a delegation token", () => {
     let deep: object = issue();
     for (let i = 0; i < 100_000; i += 1) deep = { ...issueBody, parent: deep };
     expect(verify(deep).code).toBe("delegation.too_long");
+    expect(parseDelegationChain(deep)).toHaveLength(DELEGATION_LIMITS.maxChain + 1);
   });
 });
 

@@ -145,12 +145,12 @@ export function parseDelegationChain(value: unknown): readonly DelegationToken[]
   if (parsed === null) return null;
   const chain: DelegationToken[] = [];
   let next: unknown = parsed.value;
-  while (next !== undefined && chain.length <= DELEGATION_LIMITS.maxChain) {
+  do {
     if (!v.is(DelegationTokenSchema, next)) return null;
     const token = next as unknown as DelegationToken;
     chain.push(token);
     next = token.parent;
-  }
+  } while (next !== undefined && chain.length <= DELEGATION_LIMITS.maxChain);
   return chain;
 }
 
