@@ -15,6 +15,12 @@ const stepFaults = (changes: Partial<Ledger>) =>
   crossCheckSteps({ ...buildSignedLedger(), ...changes }).map(
     ({ code, path }) => `${code} ${path}`,
   );
+const call = {
+  type: "tool_invoked",
+  payload: { tool: "sum", args_hash: hash, call_id: "c", step_id: "x" },
+} as const;
+/** The members of a running step that made the call. */
+const called: Partial<LedgerStep> = { status: "running", tools_used: ["sum"], tool_calls: 1 };
 /** Returns the steps of the fixture, one of them changed. */
 const changed = (index: number, changes: Partial<LedgerStep>) =>
   stepFaults({ steps: buildSteps().with(index, { ...buildSteps()[index]!, ...changes }) });
@@ -86,6 +92,11 @@ describe("the steps of a ledger are compared with its timeline", () => {
       stepFaults({ steps: [...buildSteps(), buildStep("x", 3, { status: "completed" })] }),
       ["step_unrecorded steps.3.status"],
     ],
+    [
+      "a call left out of a step that still runs",
+      stepFaults({ timeline: spaceBySecond(call), steps: [buildStep("x", 0, { ...called, tool_calls: 0 })] }),
+      ["step_tool_calls_mismatch steps.0.tool_calls"],
+    ],
   ])("the comparison of steps finds %s", (_, faults, found) => {
     expect(faults).toEqual(found.map((fault) => `ledger.${fault}`));
   });
@@ -101,6 +112,20 @@ describe("the steps of a ledger are compared with its timeline", () => {
     ["other times", changed(0, { started_at: 0, completed_at: 1 })],
     ["a tool of a call that was not recorded", changed(0, { tools_used: ["read_file", "x"] })],
     ["calls of a step without an end that were not recorded", changed(2, { tool_calls: 5 })],
+    [
+      "any ordinal of a step that only its calls name",
+      stepFaults({ timeline: spaceBySecond(call), steps: [buildStep("x", 7, called)] }),
+    ],
+    [
+      "a completion that states fewer calls than were recorded",
+      stepFaults({
+        timeline: spaceBySecond(call, {
+          type: "step_completed",
+          payload: { tool_calls_made: 0, step_id: "x" },
+        }),
+        steps: [buildStep("x", 0, { ...called, status: "completed" })],
+      }),
+    ],
   ])("the comparison of steps accepts %s", (_, faults) => {
     expect(faults).toEqual([]);
   });
