@@ -116,6 +116,27 @@ test("D1: an answer carries at most 64 records, and entries whose chain does not
   ]);
 });
 
+it.each<[string, unknown, isRead: boolean]>([
+  ["to a peer that does not read it", chain, false],
+  ["of too many records", long, true],
+  [
+    "with a record of too many characters",
+    [step(0, 1), step(1, 2, { note: "x".repeat(2_048) })],
+    true,
+  ],
+])("D1: an entry of an answer goes without a chain %s", (_, succession, isRead) => {
+  const listed = { ...take([entry(first)])[0]!, succession: succession as typeof chain };
+  const next = take([entry(third, chain)])[0]!;
+  const bounded = boundSuccessions([listed, listed, listed, listed, next], { isRead });
+  expect(bounded.map((agent) => "succession" in agent)).toEqual([
+    false,
+    false,
+    false,
+    false,
+    isRead,
+  ]);
+});
+
 describe("D1: the claims of a version 8 id", () => {
   const claim = (via: string, sent: object, { isAdmitted = false, sends = true } = {}) => ({
     agent: take([sent], { via, sends })[0]!,

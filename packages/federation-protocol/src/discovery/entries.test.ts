@@ -127,5 +127,6 @@ describe("Entries of one agent", () => {
     expect(mergeEntries([[direct], [trusted]])).toEqual([trusted]);
     const same = { ...direct, via: gamma.id };
     expect(mergeEntries([[same], [direct]])).toEqual([direct]);
+    expect(mergeEntries([[direct], [same]])).toEqual([direct]);
   });
 });

@@ -220,6 +220,11 @@ describe("MN38: a completed result that its peer refused when it may have been t
     ["that was free", refuse({ ...buildFinishedTask(), amount: asMicro(0) }, expiresAt), false],
     ["that a freeze of this relay made late", refuse(late, expiresAt), false],
     ["that is still returned", buildFinishedTask(), false],
+    [
+      "that has no final answer, which counts as undecided",
+      expireInbound(buildFinishedTask(), buildFinishedTask().holdUntil),
+      false,
+    ],
     ["that was accepted", acknowledgeReturn(buildFinishedTask()), false],
   ])(
     "MN38: the amount of a result refused %s counts only if the peer may have lied",

@@ -138,6 +138,7 @@ describe("A11: the hops of a forward", () => {
     [2, 2, 2],
     [3, 2, 3],
     [3, 9, 3],
+    [9, 9, 3],
   ])(
     "the hops of a forward with federation_hops %d and %d unknown relays count %d",
     async (federationHops, count, expected) => {

@@ -1,5 +1,6 @@
 import { asMicro } from "@agent/budget";
 import { signJson } from "@agent/crypto";
+import { MAX_TASK_DEPTH } from "@agent/routing-semiring";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { alpha, beta, buildForward, gamma, NOW, TERMS, worker } from "../../test/messages.ts";
@@ -109,6 +110,7 @@ describe("forwarded tasks", () => {
     ],
     ["for less than the price (F14)", { amount: asMicro(949_999) }, {}, "forward.underpaid"],
     ["without payment for a paid agent (F14)", { amount: asMicro(0) }, {}, "forward.underpaid"],
+    ["if its task is too deep", { depth: MAX_TASK_DEPTH + 1 }, {}, "task.too_deep"],
     [
       "beyond the credit limit",
       {},

@@ -144,4 +144,10 @@ describe("requests without a body", () => {
     expect(verifyRequest(question, claim, alpha.publicKey)).toEqual(verified);
     expect(await verifyRequestAsync(question, claim, alpha.publicKey)).toEqual(verified);
   });
+
+  it("the constant that a request without a body may sign is no signature of a body (F2)", async () => {
+    const claim = signedClaim({ ...question, body: {} });
+    expect(verifyRequest(request, claim, alpha.publicKey).ok).toBe(false);
+    expect((await verifyRequestAsync(request, claim, alpha.publicKey)).ok).toBe(false);
+  });
 });
