@@ -11,17 +11,19 @@ import {
   type TestAgent,
 } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { toEnginePlace } from "../../test/engine/database-of-path.ts";
 import {
   getReconciliation,
   addPeer,
+  claimTask,
   getPeerPositions,
   startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   completeTask,
+  removePeer,
   type TestSite,
   listPeers,
 } from "../../test/network/network.ts";
@@ -258,6 +260,48 @@ test.each(names)(
     await finish(await submit());
   },
 );
+
+describe("FE35: a removed peer that has replaced its key", () => {
+  test.each(names)(
+    "FE35: work that was begun is paid after a removal, although %s has replaced its key since",
+    async (name) => {
+      const taskId = await submit();
+      const begun = await waitForTask(sites.beta, worker, taskId);
+      await claimTask(sites.beta, worker, `/agent/${worker.agentId}/task/${taskId}`);
+      await removePeer(sites.alpha, sites.beta);
+      await rotate(name);
+      const { alpha, beta } = sites;
+      expect(await completeTask(beta, worker, begun)).toMatchObject({ status: 200 });
+      await waitWithRetries(async () => (await alpha.getBalance(boss)) === 9, "the charge");
+      await waitWithRetries(async () => (await beta.getBalance(worker)) === 0.9025, "the payment");
+      for (const site of [alpha, beta]) {
+        expect(await getReconciliation(site)).toMatchObject({ consistent: true });
+        expect(await listPeers(site)).toMatchObject([{ state: "removed" }]);
+      }
+    },
+  );
+
+  test("FE35: a removed peer is not asked for a new key once nothing is under way with it", async () => {
+    const { alpha, beta } = sites;
+    await finish(await submit());
+    await waitUntil(async () => (await beta.getBalance(worker)) === 0.9025, "the payment");
+    await removePeer(alpha, beta);
+    const { public_key: key } = await identityOf(beta);
+    const before = await identitiesServed(beta);
+    const path = `/federation/v1/settlements?task_id=${beta.relayId}`;
+    const secretKey = createSeededRandom(98).randomBytes(32);
+    const headers = signRequest(
+      { method: "GET", path, to: alpha.relayId },
+      { relayId: beta.relayId, secretKey, now: clock.now() },
+    );
+    expect(await alpha.request("GET", path, { headers })).toMatchObject({
+      status: 403,
+      body: { code: "federation.signature_invalid" },
+    });
+    expect(await identitiesServed(beta)).toBe(before);
+    expect(await keyOnRecord(alpha, beta)).toBe(key);
+  });
+});
 
 test("D8: evidence of a task that was completed before the peer's key succession stays valid", async () => {
   const taskId = await submit();

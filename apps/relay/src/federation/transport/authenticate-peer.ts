@@ -10,6 +10,7 @@ import { limits, refuse, type Operation, type PeerRefusal } from "@agent/wire";
 import type { RequestContext } from "../../http/handler.ts";
 import type { RateLimiter } from "../../http/limits/rate-limit.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import { getPeerPosition } from "../exposure/position-store.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { verifyWithPeerKey } from "../peers/peer-key.ts";
 import { findPeer } from "../peers/peer-store.ts";
@@ -113,14 +114,18 @@ function isAdmitted(peer: FederationPeerRow, { concludesTasks }: PeerRoute): boo
   return isLive(peer) || (concludesTasks === true && mayConcludeTasks(peer));
 }
 
-/** A removed peer is not asked for a new key, because any stranger may become one and can be at any address. */
+/**
+ * A removed peer is asked for a new key only while work that was begun is under way with it, because strangers may
+ * become removed peers without end, at any address.
+ */
 async function verifyKnownPeer(
   services: FederationServices,
   peer: FederationPeerRow,
   verify: (peer: FederationPeerRow) => Promise<VerifyRequestResult>,
 ): ReturnType<typeof verifyWithPeerKey<VerifyRequestResult>> {
-  if (!isLive(peer)) return { peer, checked: await verify(peer) };
-  return verifyWithPeerKey(services, peer, verify, ({ ok }) => !ok);
+  const { read } = services.storage;
+  const mayAsk = isLive(peer) || (await getPeerPosition(read, peer.relay_id)).underWay;
+  return verifyWithPeerKey(services, peer, verify, ({ ok }) => !ok && mayAsk);
 }
 
 /** The contract's schemas check the form, so only these codes remain. */
