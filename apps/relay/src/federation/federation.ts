@@ -27,7 +27,7 @@ export interface Federation extends AgreedState {
   readonly remoteAgents: RemoteAgents;
   /** The queries sent to each peer; users cause them, so they stay below what a peer accepts. */
   readonly queryLimiter: RateLimiter;
-  /** The last lookup of each peer's key succession, by relay id. */
+  /** The lookups of peers' key successions within the last second, by relay id. */
   readonly keyLookups: Map<
     string,
     { readonly at: number; readonly answer: Promise<FederationPeerRow | undefined> }

@@ -20,6 +20,7 @@ import { findHistory, findTrust } from "../../trust/store.ts";
 import { withRecipient, callPeer } from "../transport/call-peer.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { peerPayerRef } from "../peer-ref.ts";
+import { keepOnly } from "../peers/keep-only.ts";
 import { peerSupports } from "../peers/peer-state.ts";
 import { listPeers } from "../peers/peer-store.ts";
 import type { DiscoveredAgents } from "./remote-agents.ts";
@@ -77,6 +78,7 @@ export async function queryPeers(
   const ms = (query.max_hops - query.hop_count + 1) * limits.federationGraceMs;
   if (!(await finishesWithin(runtime, ms, Promise.all(responsive)))) {
     for (const relayId of waiting.keys()) federation.unresponsivePeers.add(relayId);
+    keepOnly(federation.unresponsivePeers, await listPeers(storage.read));
   }
   return () => resolveEntries(federation, entries);
 }

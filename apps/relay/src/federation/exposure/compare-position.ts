@@ -5,6 +5,8 @@ import {
   type Position,
 } from "@agent/federation-protocol/settlement";
 import type { FederationServices } from "../federation-services.ts";
+import { keepOnly } from "../peers/keep-only.ts";
+import { listPeers } from "../peers/peer-store.ts";
 import { getPeerPosition } from "./position-store.ts";
 
 /**
@@ -31,6 +33,7 @@ export async function comparePosition(
     return;
   }
   differences.set(relayId, after);
+  if (before === undefined) keepOnly(differences, await listPeers(storage.read));
   if (!after.isConfirmed || (wasAlarm && before.amount === after.amount)) return;
   log.error("federation.position_differs", {
     relay_id: relayId,

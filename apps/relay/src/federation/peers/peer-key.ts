@@ -59,7 +59,7 @@ export async function verifyWithPeerKey<Checked>(
 
 /**
  * Advances the pinned key of a peer; undefined if the peer has no new one. Strangers can trigger this with
- * invalid signatures, so a peer is sent one request at a time and at most one per second.
+ * invalid signatures, so a peer is sent at most one request per second.
  */
 function followPeerKey(
   services: FederationServices,
@@ -67,12 +67,14 @@ function followPeerKey(
 ): Promise<FederationPeerRow | undefined> {
   const { federation, runtime } = services;
   const now = runtime.now();
-  const last = federation.keyLookups.get(peer.relay_id);
-  if (last !== undefined && now >= last.at && now - last.at < limits.federationKeyLookupMs) {
-    return last.answer;
+  const { keyLookups } = federation;
+  for (const [relayId, { at }] of keyLookups) {
+    if (now < at || now - at >= limits.federationKeyLookupMs) keyLookups.delete(relayId);
   }
+  const last = keyLookups.get(peer.relay_id);
+  if (last !== undefined) return last.answer;
   const answer = fetchPeerKey(services, peer);
-  federation.keyLookups.set(peer.relay_id, { at: now, answer });
+  keyLookups.set(peer.relay_id, { at: now, answer });
   return answer;
 }
 
