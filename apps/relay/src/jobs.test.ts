@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import type { FederationWork } from "./federation/federation-work.ts";
 import { createJobs } from "./jobs.ts";
 import { createSoleMembership } from "./processes/membership.ts";
 import type { Services } from "./services.ts";
@@ -34,6 +35,34 @@ test("a job runs only when it is due, not at every tick", async () => {
   await t.relay.tick();
   expect(t.listLogged("task.expired")).toHaveLength(1);
 });
+
+test.each([true, false])(
+  "FE37: a process tries the tasks again that its peers did not accept, whether it leads or not (%s)",
+  async (leads) => {
+    const ran: string[] = [];
+    const services = {
+      config: { federation: { heartbeatIntervalMs: 60_000 }, books: {}, witness: {} },
+      clock: { elapsed: () => 0 },
+      // Only the jobs that also run while the relay is frozen, because the others need a database.
+      freezer: { frozen: () => ({ reason: "a test" }), writeAlways() {} },
+      relayLog: { isOn: false },
+      processes: {
+        ...createSoleMembership("one of two"),
+        isLeader: () => leads,
+        hasSoundClock: () => true,
+      },
+      log: { error: () => {} },
+      jobMonitor: { recordRun: () => {}, delete: () => {} },
+      storage: {},
+    } as unknown as Services;
+    const work = {
+      heartbeat: () => void ran.push("heartbeat"),
+      retryUndelivered: () => void ran.push("retry"),
+    } as unknown as FederationWork;
+    await createJobs(services, work).tick();
+    expect(ran).toEqual(leads ? ["heartbeat", "retry"] : ["retry"]);
+  },
+);
 
 test("every due job runs even if each purge has an endless backlog", async () => {
   const purges = [

@@ -167,6 +167,14 @@ const federationJobs = ({ config }: Services, federationWork: FederationWork): r
     whileFrozen: true,
     run: async () => federationWork.heartbeat(),
   },
+  {
+    name: "retry-undelivered",
+    // Only the process that failed to deliver a task has it in memory.
+    who: "each",
+    everyMs: config.federation.heartbeatIntervalMs,
+    whileFrozen: true,
+    run: async () => federationWork.retryUndelivered(),
+  },
   { name: "purge-old-forwards", who: "leader", everyMs: 60_000, run: purgeOldForwards },
   { name: "purge-unused-peers", who: "leader", everyMs: 3_600_000, run: purgeUnusedPeers },
 ];

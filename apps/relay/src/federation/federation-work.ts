@@ -22,6 +22,8 @@ export interface FederationWork {
   /** Starts all deliveries that are due. */
   readonly deliver: () => Promise<void>;
   readonly heartbeat: () => void;
+  /** Tries the tasks again that no peer has accepted, once the heartbeats that are being sent have ended. */
+  readonly retryUndelivered: () => void;
   /** Starts nothing from now on. */
   readonly stop: () => void;
   /** Resolves when all started work has ended. */
@@ -84,9 +86,10 @@ function createFederationWork(
   federation.onWake(() => begin("deliver", deliver));
   return {
     deliver,
-    heartbeat: () =>
-      begin("heartbeat", async () => {
-        await sendHeartbeats(services);
+    heartbeat: () => begin("heartbeat", () => sendHeartbeats(services)),
+    retryUndelivered: () =>
+      begin("undelivered", async () => {
+        await inFlight.get("heartbeat");
         // A frozen relay must start no other work.
         if (services.freezer.frozen() !== undefined) return;
         const undelivered = [...federation.undeliveredTasks];
