@@ -10,6 +10,7 @@ import {
   findDueDelivery,
   listDueWebhooks,
   findWebhook,
+  recordWebhookFailure,
   refreshNextDelivery,
   updateWebhookState,
   postponeDelivery,
@@ -121,6 +122,10 @@ async function attemptDelivery(
   return false;
 }
 
+/**
+ * A failure that began before a later attempt succeeded counts for nothing, because the 20th disables the webhook
+ * and deletes its events.
+ */
 async function recordFailure(
   { storage, runtime, subscriptions, log }: DeliveryDependencies,
   webhook: WebhookRow,
@@ -133,16 +138,17 @@ async function recordFailure(
   const state = isOver ? ("disabled" as const) : ("active" as const);
   const now = runtime.now();
   const paused_until = now + (failures === 1 ? PAUSES_MS[0] : PAUSES_MS[1]);
-  await storage.transaction(async (tx) => {
+  const isDisabled = await storage.transaction(async (tx) => {
     const changed = { webhook_id, agent_id, state, failures, last_error, paused_until };
-    await updateWebhookState(tx, changed);
+    const isCounted = await recordWebhookFailure(tx, { ...changed, before: webhook.failures });
     const wait = RETRY_DELAYS_MS[attempt];
-    if (isOver) await deleteDeliveriesByWebhook(tx, webhook_id);
+    if (isOver && isCounted) await deleteDeliveriesByWebhook(tx, webhook_id);
     else if (wait === undefined) await deleteDelivery(tx, delivery_id);
     else await postponeDelivery(tx, { delivery_id, next_at: now + wait });
     await refreshNextDelivery(tx, webhook_id);
+    return isOver && isCounted;
   });
-  if (!isOver) return;
+  if (!isDisabled) return;
   subscriptions.remove(webhook);
   log.warn("webhook.disabled", { webhook_id, agent_id, failures, reason: last_error });
 }

@@ -94,6 +94,27 @@ export async function updateWebhookState(tx: Tx, state: WebhookState): Promise<v
   tx.noteChange("webhooks", state.agent_id);
 }
 
+const failureQuery = compile<Omit<WebhookState, "agent_id"> & { before: number }>()(
+  queryBuilder
+    .updateTable("webhooks")
+    .set(params("state", "failures", "last_error", "paused_until"))
+    .where("webhook_id", "=", param("webhook_id"))
+    .where("failures", "=", param("before")),
+);
+
+/**
+ * Stores a failure that began when there had been `before` of them; false if another attempt has ended since, as of
+ * a test message or of another process.
+ */
+export async function recordWebhookFailure(
+  tx: Tx,
+  failed: WebhookState & { readonly before: number },
+): Promise<boolean> {
+  const isRecorded = (await tx.run(failureQuery, failed)) === 1;
+  if (isRecorded) tx.noteChange("webhooks", failed.agent_id);
+  return isRecorded;
+}
+
 const takeQuery = compile<{ webhook_id: string; now: number; until: number; taken: number }>()(
   queryBuilder
     .updateTable("webhooks")

@@ -14,12 +14,17 @@ interface Received {
 
 let received: Received[];
 let status = 204;
+/** Answers the message that was held back, while `holds` is set. */
+let answerHeld: (() => void) | undefined;
+let holds = false;
 const receive: RequestListener = (request, response) => {
   let body = "";
   request.on("data", (chunk: Buffer) => (body += chunk.toString()));
   request.on("end", () => {
     received.push({ headers: request.headers, body });
-    response.writeHead(status, { location: "http://127.0.0.1:1/" }).end();
+    const answer = () => void response.writeHead(status, { location: "http://127.0.0.1:1/" }).end();
+    if (holds) answerHeld = answer;
+    else answer();
   });
 };
 let receiver: LoopbackServer;
@@ -34,7 +39,7 @@ let t: TestRelay;
 let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
-  [received, status] = [[], 204];
+  [received, status, holds] = [[], 204, false];
   // The reference verifier reads the real clock.
   t = await startTestRelay();
   await t.clock.advance(Date.now() - t.clock.now());
@@ -225,6 +230,31 @@ describe("An agent's webhook", () => {
     await work();
     await pass(1_000);
     expect(typesOf(received.slice(before))).toEqual(["webhook.test", "task.completed"]);
+  });
+
+  test("a webhook keeps its events if its 20th failure began before a test message was accepted", async () => {
+    const { webhook_id } = await subscribe(boss, ["task.completed"]);
+    status = 500;
+    for (let i = 0; i < 19; i += 1) {
+      await work();
+      await pass(1_000_000);
+    }
+    expect(await state(boss)).toMatchObject({ state: "active", failures: 19 });
+    holds = true;
+    await t.clock.advance(1_000_000);
+    await t.relay.tick();
+    await expect.poll(() => answerHeld).toBeDefined();
+    [holds, status] = [false, 204];
+    const tested = await t.as(boss, "POST", path(boss, `/${webhook_id}/test`));
+    expect(tested).toMatchObject({ status: 200, body: { delivered: true } });
+    status = 500;
+    answerHeld?.();
+    await t.relay.idle();
+    expect(await state(boss)).toMatchObject({ state: "active", failures: 0 });
+    status = 204;
+    const before = received.length;
+    await pass(100_000_000);
+    expect(new Set(typesOf(received.slice(before)))).toEqual(new Set(["task.completed"]));
   });
 
   test("B8: a webhook receives each event in the trace of its request, at every attempt", async () => {
