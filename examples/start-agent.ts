@@ -14,7 +14,8 @@ const shout = compileTool({
   handler: ({ text }) => ({ ok: true, data: String(text).toUpperCase() }),
 });
 
-const { flags } = parseFlags(process.argv.slice(2));
+const { flags, faults } = parseFlags(process.argv.slice(2));
+if (faults.length > 0) throw new Error(faults.join("\n"));
 const read = readConfig({ env: process.env, flags, workingDirectory: process.cwd() });
 if (!read.ok) throw new Error(read.faults.join("\n"));
 const { config } = read;

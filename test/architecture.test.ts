@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  argumentsAreParsedInOnePlace,
   effectsStayAtTheEdge,
   exportsAreNamedOneByOne,
   filesAreNamedForOnePurpose,
@@ -203,6 +204,21 @@ const cases: Readonly<Record<string, Case>> = {
       }),
     ],
     found: ["packages/agent-server/src/http/new-entry.ts uses .handler("],
+  },
+  "OP18: the arguments of a program are parsed in one place, by one rule": {
+    rule: argumentsAreParsedInOnePlace,
+    broken: [
+      buildPackage("@agent/crypto", {
+        files: { "src/command-line/parse-options.node.ts": "parseArgs({ options });\n" },
+      }),
+      buildPackage("@agent/verify", {
+        files: {
+          "src/command/new-command.node.ts": "const { values } = parseArgs({ options });\n",
+          "src/command/new-command.test.ts": "parseArgs({ options });\n",
+        },
+      }),
+    ],
+    found: ["packages/verify/src/command/new-command.node.ts uses parseArgs"],
   },
   "files are in kebab case and named for one purpose": {
     rule: filesAreNamedForOnePurpose,

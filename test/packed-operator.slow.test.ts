@@ -84,10 +84,10 @@ describe("a new operator with the packed relay", { timeout: 60_000 }, () => {
   it("both programs answer a typing error of a new operator with one line and a hint", async () => {
     for (const [name, hint] of [
       ["agent-relay", /^agent-relay: .*--prot.*\ntry agent-relay --help\n$/],
-      ["agent-server", /^--prot: is not a known flag\ntry agent-server --help\n$/],
+      ["agent-server", /^agent-server: .*--prot.*\ntry agent-server --help\n$/],
     ] as const) {
       const { exitCode, stdout } = await run(name, ["--prot=3000"]);
-      expect([name, exitCode > 0, stdout]).toEqual([name, true, expect.stringMatching(hint)]);
+      expect([name, exitCode, stdout]).toEqual([name, 2, expect.stringMatching(hint)]);
     }
   });
 

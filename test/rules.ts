@@ -310,6 +310,17 @@ function mayImport(path: string, target: string): boolean {
   return readers[target]?.includes(from) ?? false;
 }
 
+/** A program that parses its arguments itself could accept an option that it does not use. */
+export const argumentsAreParsedInOnePlace: Rule = function* (pkg) {
+  for (const source of pkg.sources) {
+    if (source.isTest || `${pkg.folder}/${source.path}` === OPTION_PARSER) continue;
+    for (const found of matches(source, [/\bparseArgs\b/]))
+      yield `${at(pkg, source)} uses ${found}`;
+  }
+};
+
+const OPTION_PARSER = "packages/crypto/src/command-line/parse-options.node.ts";
+
 export const filesAreNamedForOnePurpose: Rule = function* (pkg) {
   for (const source of pkg.sources) {
     const names = source.path.replace(/(\.slow)?(\.(test|node|config|d))?\.tsx?$/, "").split("/");

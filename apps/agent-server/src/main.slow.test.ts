@@ -92,10 +92,10 @@ describe("agent-server", () => {
     expect(stderr.trim().split("\n")).toHaveLength(3);
   });
 
-  test("an unknown flag is one line and a hint, whatever else is wrong", async () => {
+  test("OP18: an unknown flag is one line and a hint, whatever else is wrong", async () => {
     const { code, stderr } = await start(["--unknown"], { AGENT_PORT: "x" }).ended;
-    expect(code).toBe(1);
-    expect(stderr).toBe("--unknown: is not a known flag\ntry agent-server --help\n");
+    expect(code).toBe(2);
+    expect(stderr).toBe("agent-server: Unknown option '--unknown'\ntry agent-server --help\n");
   });
 
   const check = ["--check-config", "--allow-anonymous"];

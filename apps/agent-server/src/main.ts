@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
+import { formatUsageRefusal } from "@agent/crypto/command-line";
 import { checkNodeVersion } from "@agent/crypto/node-version";
 import { watchOutput } from "@agent/crypto/watch-output";
 import { askOwner } from "./ask-owner.ts";
@@ -9,7 +10,7 @@ import { parseFlags, type Flags, type PairingOrder } from "./config/parse-flags.
 import { confirmTools } from "./config/confirm-tools.ts";
 import type { Config } from "./config/config.ts";
 import { listSecrets } from "./config/list-secrets.ts";
-import { formatHelp } from "./config/format-help.ts";
+import { formatHelp } from "./config/usage/format-help.ts";
 import { loadSetup, type LaunchContext, type Setup } from "./config/load-setup.ts";
 import { createReloadingKnownAgents } from "./http/authentication/known-agents.ts";
 import { keyFilePath, loadIdentity } from "./identity/identity.ts";
@@ -36,7 +37,7 @@ const launch: LaunchContext = {
 
 /**
  * Returns the exit code, or undefined while the agent runs. 1 is a fault of the configuration or
- * the start.
+ * the start, and 2 a wrong call.
  */
 async function main(): Promise<number | undefined> {
   const { flags, faults } = parseFlags(process.argv.slice(2));
@@ -47,7 +48,8 @@ async function main(): Promise<number | undefined> {
   if (versionFault !== undefined) return fail([versionFault]);
 
   // After a typing error, configuration errors would hide the one that matters.
-  if (faults.length > 0) return fail([...faults, "try agent-server --help"]);
+  const [fault] = faults;
+  if (fault !== undefined) return failUsage(fault);
   if (flags.init !== undefined) return runInit(flags.init, flags);
 
   const setup = await loadSetup(flags, launch);
@@ -249,6 +251,12 @@ function print(text: string): 0 {
 
 function printToLog(text: string): void {
   process.stderr.write(text);
+}
+
+function failUsage(message: string): 2 {
+  const { err } = formatUsageRefusal({ program: "agent-server", message, isJson: false });
+  process.stderr.write(err);
+  return 2;
 }
 
 function fail(faults: readonly string[]): 1 {

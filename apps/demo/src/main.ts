@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { parseOptions } from "@agent/crypto/command-line";
 import { runDemo, type DemoSettings } from "./demo.ts";
 import { runToCompletion } from "./run-to-completion.ts";
 
@@ -9,10 +9,11 @@ const repositoryRoot = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** Parses `pnpm demo [FILE] [--output FOLDER]`, both relative to the root of the repository. */
 function parseSettings(): DemoSettings {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { output: { type: "string", default: "apps/demo/output" } },
+  const parsed = parseOptions(process.argv.slice(2), {
+    output: { type: "string", default: "apps/demo/output" },
   });
+  if (!parsed.ok) throw new Error(parsed.message);
+  const { values, positionals } = parsed;
   const [text = "README.md"] = positionals;
   return {
     textPath: resolve(repositoryRoot, text),

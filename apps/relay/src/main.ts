@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { availableParallelism, hostname } from "node:os";
+import { findUsageFault, formatUsageRefusal } from "@agent/crypto/command-line";
 import { checkNodeVersion } from "@agent/crypto/node-version";
 import { watchOutput } from "@agent/crypto/watch-output";
 import { createRelayClock } from "./clock/relay-clock.ts";
@@ -7,8 +8,6 @@ import type { Display } from "./command-line/format-blocks.ts";
 import type { OperatorOptions } from "./command-line/operator-command.ts";
 import { operatorCommands } from "./command-line/operator-commands.ts";
 import { EXIT, runOperatorCommand } from "./command-line/run-operator-command.ts";
-import { findUsageFault } from "./command-line/usage/find-usage-fault.ts";
-import { buildUsageFault, formatFault } from "./command-line/usage/format-fault.ts";
 import { listUnknownVariables, readConfig, type Environment } from "./config/read-config.ts";
 import type { Config } from "./config/config.ts";
 import { createBufferedWriter } from "./http/server/buffered-writer.ts";
@@ -162,11 +161,11 @@ async function runCommand(
   process.exitCode = code;
 }
 
-/** Prints one line and a hint: after a typing error the whole help would hide the fault. */
 function failUsage(message: string, { usage }: { readonly usage?: string } = {}): void {
-  if (process.argv.includes("--json")) process.stdout.write(formatFault(buildUsageFault(message)));
-  const hint = usage === undefined ? "try agent-relay --help" : `usage: agent-relay ${usage}`;
-  process.stderr.write(`agent-relay: ${message}\n${hint}\n`);
+  const isJson = process.argv.includes("--json");
+  const { out, err } = formatUsageRefusal({ program: "agent-relay", message, usage, isJson });
+  process.stdout.write(out);
+  process.stderr.write(err);
   return exit(EXIT.usage);
 }
 

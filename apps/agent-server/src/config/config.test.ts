@@ -1,5 +1,7 @@
+import { parseUsage } from "@agent/crypto/command-line";
 import { describe, expect, test } from "vitest";
-import { parseFlags } from "./parse-flags.ts";
+import { formatCommandUsage, SHARED_OPTIONS } from "./usage/command-usage.ts";
+import { flagOptions, parseFlags } from "./parse-flags.ts";
 import { readConfig } from "./config.ts";
 import { defaultPolicy } from "../policy/policy-check.ts";
 
@@ -152,14 +154,35 @@ describe("the source of a setting", () => {
     ["contest", ["contest", "task", "reason"]],
     ["pair", ["pair"]],
     ["unpair", ["unpair", "device"]],
-  ])("the command %s does not run when only a check or a test is asked for", (command, args) => {
-    for (const flag of ["--check-config", "--self-test"]) {
+  ])("OP18: the command %s is refused with an option that it does not use", (command, args) => {
+    for (const flag of ["--check-config", "--self-test", "--direct", "--port=1", "--host=::1"]) {
+      const name = flag.replace(/=.*/, "");
       expect(parseFlags([...args, flag]).faults).toEqual([
-        `${flag}: is not possible with the command ${command}`,
+        `agent-server ${command} takes no ${name}, but agent-server does`,
       ]);
       expect(parseFlags([flag]).faults).toEqual([]);
     }
     expect(parseFlags([...args, "--config", "a.json"]).faults).toEqual([]);
+  });
+
+  test("OP18: an option is accepted twice only if both values count", () => {
+    expect(parseFlags(["--port=1", "--port=2"]).faults).toEqual(["--port is given twice"]);
+    expect(parseFlags(["--tools", "a", "--tools", "b"])).toMatchObject({
+      faults: [],
+      flags: { tools: ["a", "b"] },
+    });
+  });
+
+  test("the usage states each option, and no other", () => {
+    const stated = parseUsage(formatCommandUsage()).flatMap(({ options }) => options);
+    const names = new Set([...stated.map(({ name }) => name), ...SHARED_OPTIONS]);
+    expect([...names].toSorted()).toEqual(Object.keys(flagOptions).toSorted());
+    for (const { name, hasValue } of stated) {
+      expect([name, flagOptions[name as keyof typeof flagOptions].type]).toEqual([
+        name,
+        hasValue ? "string" : "boolean",
+      ]);
+    }
   });
 
   test("the command rotate-key takes at most a reason", () => {

@@ -1,6 +1,8 @@
-import { parseArgs } from "node:util";
+import { findUsageFault, parseOptions, type ParsedOptions } from "@agent/crypto/command-line";
+import { formatCommandUsage, SHARED_OPTIONS } from "./usage/command-usage.ts";
 
-const flagOptions = {
+/** Every option of the program; the usage states which form accepts it. */
+export const flagOptions = {
   config: { type: "string" },
   tools: { type: "string", multiple: true },
   transport: { type: "string" },
@@ -47,80 +49,65 @@ export interface Flags {
 }
 
 /**
- * Parses the arguments after the command's name; each invalid one is a fault, and the others still
- * apply.
+ * Parses the arguments after the program's name. After a fault the flags are those of a call without
+ * arguments, and must not be used.
  */
-export function parseFlags(args: readonly string[]): { flags: Flags; faults: string[] } {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    options: flagOptions,
-    strict: false,
-    allowPositionals: true,
-  });
-  const [command, folder = ".", ...rest] = positionals;
-  const init = command === "init" ? { init: folder } : {};
-  const confirmTools = command === "confirm-tools";
-  const faults: string[] = [];
-  const contest = parseContest(positionals, faults);
-  const rotateKey = command === "rotate-key" ? { rotateKey: { reason: positionals[1] } } : {};
-  const withdrawals = values["allow-withdrawals"] === true;
-  const pairing = parsePairing(positionals, withdrawals, faults);
-  const isKnown = [undefined, "init", "confirm-tools", "rotate-key"].includes(command);
-  const hasOwnRule = command === "contest" || pairing !== undefined || command === "unpair";
-  if (!hasOwnRule && (!isKnown || rest.length > 0 || (confirmTools && positionals.length > 1))) {
-    faults.push(
-      isKnown || command === "pair"
-        ? 'arguments: must be flags, "init" with its folder, "pair", "confirm-tools", or "rotate-key" with a reason'
-        : `arguments: "${command}" is none of init, pair, unpair, confirm-tools, contest and rotate-key`,
-    );
-  }
-  if (command === "init" && Object.keys(values).length > 0) faults.push("init: must have no flags");
-  faults.push(...listMisplacedFlags(command, values));
-  for (const [name, value] of Object.entries(values)) {
-    const expected = isFlag(name) ? flagOptions[name].type : undefined;
-    const given = Array.isArray(value) ? value : [value];
-    if (expected === undefined) faults.push(`--${name}: is not a known flag`);
-    else if (given.some((one) => typeof one !== expected)) {
-      faults.push(
-        `--${name}: ${expected === "string" ? "must have a value" : "must not have a value"}`,
-      );
-    }
-  }
-  const textFlag = (name: "config" | "transport" | "host" | "port") => {
-    const value = values[name];
-    return typeof value === "string" ? { [name]: value } : {};
-  };
-  const tools = values.tools?.filter((path) => typeof path === "string");
+export function parseFlags(args: readonly string[]): {
+  readonly flags: Flags;
+  readonly faults: readonly string[];
+} {
+  const parsed = parseOptions(args, flagOptions);
+  if (!parsed.ok) return { flags: buildFlags({}, []), faults: [parsed.message] };
+  const { values, positionals, names } = parsed;
+  const flags = buildFlags(values, positionals);
+  const given = { args: positionals, options: names };
+  const fault = findUsageFault(formatCommandUsage(), given, SHARED_OPTIONS);
+  return { flags, faults: fault === undefined ? [] : [fault] };
+}
+
+type FlagValues = Extract<ParsedOptions<typeof flagOptions>, { readonly ok: true }>["values"];
+
+function buildFlags(values: FlagValues, [command, ...args]: readonly string[]): Flags {
+  const { config, tools, transport, host, port } = values;
   return {
-    faults,
-    flags: {
-      ...init,
-      ...(contest !== undefined && { contest }),
-      ...rotateKey,
-      ...(pairing !== undefined && { pairing }),
-      confirmTools,
-      ...textFlag("config"),
-      ...textFlag("transport"),
-      ...textFlag("host"),
-      ...textFlag("port"),
-      ...(tools !== undefined && { tools }),
-      direct: values.direct === true,
-      selfTest: values["self-test"] === true,
-      paidByOperator: values["paid-by-operator"] === true,
-      allowAnonymous: values["allow-anonymous"] === true,
-      checkConfig: values["check-config"] === true,
-      help: values.help === true,
-      version: values.version === true,
-    },
+    ...buildOrder(command, args, values["allow-withdrawals"] === true),
+    confirmTools: command === "confirm-tools",
+    ...(config !== undefined && { config }),
+    ...(tools !== undefined && { tools }),
+    ...(transport !== undefined && { transport }),
+    ...(host !== undefined && { host }),
+    ...(port !== undefined && { port }),
+    direct: values.direct === true,
+    selfTest: values["self-test"] === true,
+    paidByOperator: values["paid-by-operator"] === true,
+    allowAnonymous: values["allow-anonymous"] === true,
+    checkConfig: values["check-config"] === true,
+    help: values.help === true,
+    version: values.version === true,
   };
 }
 
-/** A command would run although the caller asked only for a check, or for a test of the agent. */
-function listMisplacedFlags(command: string | undefined, values: object): string[] {
-  if (command === undefined || command === "init") return [];
-  return ["check-config", "self-test"]
-    .filter((name) => Object.hasOwn(values, name))
-    .map((name) => `--${name}: is not possible with the command ${command}`);
+/** Returns what a command is about; the usage has already required its arguments. */
+function buildOrder(
+  command: string | undefined,
+  [first, second = ""]: readonly string[],
+  withdrawals: boolean,
+): Pick<Flags, "init" | "contest" | "rotateKey" | "pairing"> {
+  switch (command) {
+    case "init":
+      return { init: first ?? "." };
+    case "contest":
+      return { contest: { taskId: first ?? "", reason: second } };
+    case "rotate-key":
+      return { rotateKey: { reason: first } };
+    case "pair":
+      return { pairing: { command, withdrawals } };
+    case "unpair":
+      return { pairing: { command, deviceId: first ?? "" } };
+    case undefined:
+    default:
+      return {};
+  }
 }
 
 /** Returns the name of the command that is run instead of an agent; `init` reads no configuration. */
@@ -128,31 +115,4 @@ export function getCommand({ confirmTools, contest, rotateKey, pairing }: Flags)
   if (confirmTools) return "confirm-tools";
   if (contest !== undefined) return "contest";
   return rotateKey === undefined ? pairing?.command : "rotate-key";
-}
-
-function isFlag(name: string): name is keyof typeof flagOptions {
-  return Object.hasOwn(flagOptions, name);
-}
-
-function parseContest(
-  [command, taskId, reason, ...rest]: readonly string[],
-  faults: string[],
-): Flags["contest"] {
-  if (command !== "contest") return undefined;
-  if (taskId !== undefined && reason !== undefined && rest.length === 0) return { taskId, reason };
-  faults.push("contest: must have the id of a task and a reason");
-  return undefined;
-}
-
-function parsePairing(
-  [command, deviceId, ...rest]: readonly string[],
-  withdrawals: boolean,
-  faults: string[],
-): PairingOrder | undefined {
-  if (withdrawals && command !== "pair") faults.push("--allow-withdrawals: must follow `pair`");
-  if (command === "pair" && deviceId === undefined) return { command, withdrawals };
-  if (command !== "unpair") return undefined;
-  if (deviceId !== undefined && rest.length === 0) return { command, deviceId };
-  faults.push("unpair: must have the id of a device");
-  return undefined;
 }

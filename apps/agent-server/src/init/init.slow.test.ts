@@ -87,8 +87,11 @@ configuration ok
   });
 
   test.each([
-    [["init", "x", "y"], /^arguments: .*\ntry agent-server --help\n$/],
-    [["init", "--port=1"], /^init: must have no flags\ntry agent-server --help\n$/],
+    [["init", "x", "y"], /^agent-server: "y" is an argument too many\ntry agent-server --help\n$/],
+    [
+      ["init", "--port=1"],
+      /^agent-server: agent-server init takes no --port, but agent-server does\ntry .*\n$/,
+    ],
   ])("%j is refused without reading a configuration", async (args, stderr) => {
     await expect(run(...args)).rejects.toSatisfy((refusal: { stderr: string }) =>
       stderr.test(refusal.stderr),

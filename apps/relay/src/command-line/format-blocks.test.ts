@@ -1,5 +1,6 @@
+import { makeSafe } from "@agent/crypto/command-line";
 import { describe, expect, test } from "vitest";
-import { formatBlocks, makeSafe, type Table } from "./format-blocks.ts";
+import { formatBlocks, type Table } from "./format-blocks.ts";
 
 const ID = "019b7d21-53eb-7ccd-926c-3badff397897";
 const table: Table = {

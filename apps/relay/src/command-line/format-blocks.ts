@@ -1,3 +1,5 @@
+import { makeSafe } from "@agent/crypto/command-line";
+
 /** A text of a table; its tone is a colour on a terminal. */
 export type Cell = string | { readonly text: string; readonly tone: Tone };
 export type Tone = "good" | "bad" | "quiet" | "strong";
@@ -31,14 +33,6 @@ const COLORS: Readonly<Record<Tone, number>> = { good: 32, bad: 31, quiet: 2, st
 const GAP = "  ";
 const SHORT_ID = 8;
 const MIN_FLEXIBLE = 8;
-
-/** Characters that would move the cursor, hide text or turn its direction. */
-const UNSAFE = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
-
-/** Formats a value as JSON that a terminal can show; a program that parses it gets the same value. */
-export function formatSafeJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(UNSAFE, (character) => `\\u${toHex(character)}`);
-}
 
 /** Formats blocks as lines for people. Texts of others cannot reach the terminal's controls. */
 export function formatBlocks(blocks: readonly Block[], display: Display): string {
@@ -105,13 +99,6 @@ function alignText(text: string, width: number, { align }: Column): string {
 }
 
 const lengthOf = (text: string) => Array.from(text).length;
-
-/** Shows control characters and marks of direction as what they are. */
-export function makeSafe(text: string): string {
-  return text.replace(UNSAFE, (character) => `<${toHex(character)}>`);
-}
-
-const toHex = (character: string) => character.charCodeAt(0).toString(16).padStart(4, "0");
 
 const textOf = (cell: Cell) => (typeof cell === "string" ? cell : cell.text);
 const toneOf = (cell: Cell | undefined) => (typeof cell === "object" ? cell.tone : undefined);

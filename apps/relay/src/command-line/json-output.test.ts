@@ -1,7 +1,7 @@
+import { formatSafeJson } from "@agent/crypto/command-line";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import { runCommand } from "../../test/processes/operator-command.ts";
-import { formatSafeJson } from "./format-blocks.ts";
 import type { OperatorOptions } from "./operator-command.ts";
 
 let t: ServedRelay;

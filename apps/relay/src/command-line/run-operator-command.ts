@@ -1,5 +1,12 @@
 import { createRelayClient, type CallRefusal } from "@agent/client";
-import { formatBlocks, formatSafeJson, makeSafe, type Display } from "./format-blocks.ts";
+import {
+  findUsageFault,
+  formatFault,
+  formatSafeJson,
+  formatUsageRefusal,
+  makeSafe,
+} from "@agent/crypto/command-line";
+import { formatBlocks, type Display } from "./format-blocks.ts";
 import {
   operatorOptions,
   SHARED_OPTIONS,
@@ -7,8 +14,6 @@ import {
   type OperatorCommand,
   type OperatorOptions,
 } from "./operator-command.ts";
-import { findUsageFault } from "./usage/find-usage-fault.ts";
-import { buildUsageFault, formatFault } from "./usage/format-fault.ts";
 import { readOperatorToken } from "./read-operator-token.ts";
 
 /** The exit codes: done, refused by the relay, wrongly called, or without a relay. */
@@ -93,8 +98,9 @@ function failUsage(
   { usage }: OperatorCommand,
   { message, isJson }: { readonly message: string; readonly isJson: boolean },
 ): number {
-  if (isJson) writeOut(formatFault(buildUsageFault(message)));
-  writeError(`agent-relay: ${makeSafe(message)}\nusage: agent-relay ${usage}\n`);
+  const { out, err } = formatUsageRefusal({ program: "agent-relay", message, usage, isJson });
+  if (out !== "") writeOut(out);
+  writeError(err);
   return EXIT.usage;
 }
 

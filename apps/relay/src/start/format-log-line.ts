@@ -1,4 +1,4 @@
-import { makeSafe } from "../command-line/format-blocks.ts";
+import { makeSafe } from "@agent/crypto/command-line";
 
 /** Turns a line of the log into one for people: time, level, event and its fields. */
 export function formatLogLine(line: string): string {

@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { parseOptions } from "@agent/crypto/command-line";
 import { operatorOptions, type OperatorOptions } from "../command-line/operator-command.ts";
 
 /** The options of the relay itself and of the commands on its database. */
@@ -32,38 +32,16 @@ interface CommandLine {
 export function parseCommandLine(
   argv: readonly string[],
 ): CommandLine | { readonly ok: false; readonly message: string } {
-  try {
-    const { values, positionals, tokens } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: { ...operatorOptions, ...processOptions },
-      tokens: true,
-    });
-    const names = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
-    const repeated = names.find((name, index) => names.indexOf(name) !== index);
-    if (repeated !== undefined) return { ok: false, message: `--${repeated} is given twice` };
-    const { help, version, "check-config": checkConfig, status, stolen, ...options } = values;
-    const [name, ...args] = positionals;
-    const flags = {
-      ...(help === true && { help }),
-      ...(version === true && { version }),
-      ...(checkConfig === true && { "check-config": checkConfig }),
-      ...(status === true && { status }),
-      ...(stolen === true && { stolen }),
-    };
-    return { ok: true, name, args, flags, options };
-  } catch (error) {
-    return { ok: false, message: describeFault(error) };
-  }
-}
-
-/** Node.js treats everything that begins with a dash as an option, even a negative amount. */
-function describeFault(error: unknown): string {
-  const text = String(error instanceof Error ? error.message : error);
-  const [, number] = /^Unknown option '(-[\d.])/.exec(text) ?? [];
-  if (number !== undefined) return `an argument that begins with ${number} is not possible here`;
-  const [, option] = /^Option '(--[\w-]+)' argument is ambiguous/.exec(text) ?? [];
-  if (option !== undefined) return `${option} needs a value that does not begin with a dash`;
-  const [sentence = "the arguments cannot be read"] = text.split(/\. |\n/);
-  return sentence.replace(/\.$/, "");
+  const parsed = parseOptions(argv, { ...operatorOptions, ...processOptions });
+  if (!parsed.ok) return parsed;
+  const { help, version, "check-config": checkConfig, status, stolen, ...options } = parsed.values;
+  const [name, ...args] = parsed.positionals;
+  const flags = {
+    ...(help === true && { help }),
+    ...(version === true && { version }),
+    ...(checkConfig === true && { "check-config": checkConfig }),
+    ...(status === true && { status }),
+    ...(stolen === true && { stolen }),
+  };
+  return { ok: true, name, args, flags, options };
 }

@@ -93,12 +93,12 @@ const stateFile = () => join(folder, "state.json");
 
 async function monitor(args: readonly string[] = [], now = NOW) {
   let [out, err] = ["", ""];
-  const common = [
-    "--log",
-    formatVerifierKey(site.log.keys.logKey),
-    "--url",
-    `${server.baseUrl}/log`,
-  ];
+  const common = Object.entries({
+    "--log": formatVerifierKey(site.log.keys.logKey),
+    "--url": `${server.baseUrl}/log`,
+  })
+    .filter(([name]) => !args.includes(name))
+    .flat();
   const exitCode = await runMonitor([...common, "--state", stateFile(), ...args], {
     out: (text) => (out += text),
     err: (text) => (err += text),
@@ -599,4 +599,25 @@ describe("agent-monitor without a log", () => {
     expect(err).toContain(text);
     expect(err.split("\n").slice(1)).toEqual(["try agent-monitor --help", ""]);
   });
+
+  it.each<[string[], number, string, string]>([
+    [["--quorum=0", "--quorum=0"], 2, "command.invalid", "--quorum is given twice"],
+    [["stray"], 2, "command.invalid", '"stray" is an argument too many'],
+    [["--known=/missing/file"], 2, "command.invalid", "ENOENT"],
+    [["--url", "http://127.0.0.1:1/log"], 3, "monitor.unreachable", "cannot be read: no answer"],
+  ])(
+    "OP19: agent-monitor prints one line of JSON if it checked nothing, as after %j",
+    async (args, code, name, message) => {
+      const { exitCode, out, err } = await monitor([...args, "--json"]);
+      expect([exitCode, err]).toEqual([code, expect.stringContaining(message)]);
+      expect(out.trim().split("\n")).toHaveLength(1);
+      expect(JSON.parse(out)).toMatchObject({
+        code: name,
+        message: expect.stringContaining(message) as string,
+      });
+      // Only a quiet log has no line, and people read the other output.
+      expect(await monitor(["--json"])).toMatchObject({ exitCode: 0, out: "" });
+      expect((await monitor(args)).out).toBe("");
+    },
+  );
 });

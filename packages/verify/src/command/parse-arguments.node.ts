@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { parseOptions } from "@agent/crypto/command-line";
 import type { LogOptions } from "../artifacts/options.ts";
 import type { NamedKey } from "../keys/named-keys.ts";
 import { NAMED_KEY_FORM, parseNamedKey } from "../keys/parse-named-key.ts";
@@ -61,64 +61,59 @@ settlement record or a no-show record, because anyone can invent a relay.
   --version           print the version
 `;
 
+const verifyOptions = {
+  key: { type: "string", multiple: true },
+  trust: { type: "string", multiple: true },
+  "allow-unanchored": { type: "boolean", default: false },
+  succession: { type: "string" },
+  task: { type: "string" },
+  file: { type: "string" },
+  log: { type: "string" },
+  witness: { type: "string", multiple: true },
+  quorum: { type: "string" },
+  proof: { type: "string" },
+  now: { type: "string" },
+  explain: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+  help: { type: "boolean", short: "h", default: false },
+  version: { type: "boolean", default: false },
+} as const;
+
 export function parseArguments(args: readonly string[]): Request {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        key: { type: "string", multiple: true },
-        trust: { type: "string", multiple: true },
-        "allow-unanchored": { type: "boolean", default: false },
-        succession: { type: "string" },
-        task: { type: "string" },
-        file: { type: "string" },
-        log: { type: "string" },
-        witness: { type: "string", multiple: true },
-        quorum: { type: "string" },
-        proof: { type: "string" },
-        now: { type: "string" },
-        explain: { type: "boolean", default: false },
-        json: { type: "boolean", default: false },
-        help: { type: "boolean", short: "h", default: false },
-        version: { type: "boolean", default: false },
-      },
-    });
-    if (values.help) return { ask: "help" };
-    if (values.version) return { ask: "version" };
-    const keys = values.key?.map(parseNamedKey);
-    if (keys?.includes(null)) return buildRefusal(`--key takes ${NAMED_KEY_FORM}`);
-    const now = values.now === undefined ? undefined : parseTime(values.now);
-    if (now !== undefined && Number.isNaN(now)) {
-      return buildRefusal("--now takes an ISO 8601 date or ms since 1970");
-    }
-    if (values.file !== undefined && positionals.length > 1) {
-      return buildRefusal("--file takes one receipt or bundle at a time");
-    }
-    if (values.proof !== undefined && positionals.length > 1) {
-      return buildRefusal("--proof takes one artifact at a time");
-    }
-    const log = parseLogOptions(values);
-    if (!log.ok) return buildRefusal(`--${log.option} ${log.message}`);
-    return {
-      ask: "verify",
-      files: positionals.length > 0 ? positionals : ["-"],
-      json: values.json,
-      explain: values.explain,
-      trustFiles: values.trust ?? [],
-      allowUnanchored: values["allow-unanchored"],
-      keys: keys?.filter((key) => key !== null),
-      now,
-      taskId: values.task,
-      successionFile: values.succession,
-      resultFile: values.file,
-      proofFile: values.proof,
-      log: log.options,
-    };
-  } catch (error) {
-    if (error instanceof TypeError) return buildRefusal(error.message);
-    throw error;
+  const parsed = parseOptions(args, verifyOptions);
+  if (!parsed.ok) return buildRefusal(parsed.message);
+  const { values, positionals } = parsed;
+  if (values.help) return { ask: "help" };
+  if (values.version) return { ask: "version" };
+  const keys = values.key?.map(parseNamedKey);
+  if (keys?.includes(null)) return buildRefusal(`--key takes ${NAMED_KEY_FORM}`);
+  const now = values.now === undefined ? undefined : parseTime(values.now);
+  if (now !== undefined && Number.isNaN(now)) {
+    return buildRefusal("--now takes an ISO 8601 date or ms since 1970");
   }
+  if (values.file !== undefined && positionals.length > 1) {
+    return buildRefusal("--file takes one receipt or bundle at a time");
+  }
+  if (values.proof !== undefined && positionals.length > 1) {
+    return buildRefusal("--proof takes one artifact at a time");
+  }
+  const log = parseLogOptions(values);
+  if (!log.ok) return buildRefusal(`--${log.option} ${log.message}`);
+  return {
+    ask: "verify",
+    files: positionals.length > 0 ? positionals : ["-"],
+    json: values.json,
+    explain: values.explain,
+    trustFiles: values.trust ?? [],
+    allowUnanchored: values["allow-unanchored"],
+    keys: keys?.filter((key) => key !== null),
+    now,
+    taskId: values.task,
+    successionFile: values.succession,
+    resultFile: values.file,
+    proofFile: values.proof,
+    log: log.options,
+  };
 }
 
 function parseTime(text: string): number {

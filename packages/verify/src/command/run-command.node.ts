@@ -1,4 +1,5 @@
 import { formatError, parseJsonText } from "@agent/crypto";
+import { formatFault, formatSafeJson, formatUsageRefusal } from "@agent/crypto/command-line";
 import type { VerifyOptions } from "../artifacts/options.ts";
 import type { NamedKey } from "../keys/named-keys.ts";
 import { listRelayKeys } from "../list-relay-keys.ts";
@@ -45,12 +46,17 @@ export async function runCommand(
       environment.out(`${environment.version}\n`);
       return EXIT_VALID;
     case "refused":
-      // Printing the whole help would hide the error.
-      environment.err(`agent-verify: ${request.message}\ntry agent-verify --help\n`);
-      return EXIT_UNREADABLE;
+      return refuseCall(request.message, args.includes("--json"), environment);
     case "verify":
       return verifyFiles(request, environment);
   }
+}
+
+function refuseCall(message: string, isJson: boolean, { out, err }: CommandEnvironment): number {
+  const refusal = formatUsageRefusal({ program: "agent-verify", message, isJson });
+  if (refusal.out !== "") out(refusal.out);
+  err(refusal.err);
+  return EXIT_UNREADABLE;
 }
 
 type VerifyRequest = Extract<Request, { readonly ask: "verify" }>;
@@ -59,23 +65,27 @@ async function verifyFiles(
   request: VerifyRequest,
   environment: CommandEnvironment,
 ): Promise<number> {
-  const { files, taskId, resultFile, proofFile, log, now = environment.now() } = request;
+  const { files, json, taskId, resultFile, log, now = environment.now() } = request;
   const named = await loadExpectedKeys(request, environment);
   // Without the requested trust file, artifacts that it would refuse would be reported as unanchored.
-  if (!named.ok) return EXIT_UNREADABLE;
-  const relaySuccession = await loadSuccession(request.successionFile, environment);
-  if (relaySuccession === null) return EXIT_UNREADABLE;
-  const proof = proofFile === undefined ? undefined : await readText(proofFile, environment);
-  if (proof === null) return EXIT_UNREADABLE;
-  const options = { now, publicKey: named.keys, taskId, relaySuccession, log };
+  if (!named.ok) return refuseOptionFile(named.message, json, environment);
+  const succession = await loadSuccession(request.successionFile, environment);
+  if (!succession.ok) return refuseOptionFile(succession.message, json, environment);
+  const proof = await readIfNamed(request.proofFile, environment);
+  if (!proof.ok) return refuseOptionFile(proof.message, json, environment);
+  const options = { now, publicKey: named.keys, taskId, relaySuccession: succession.steps, log };
   let worst = EXIT_VALID;
   for (const file of files) {
-    const text = await readText(file, environment);
-    const digest = await digestOrNull(resultFile, environment);
-    const code =
-      text === null || digest === null
-        ? EXIT_UNREADABLE
-        : verifyText({ file, text, digest, proof, options, request }, environment);
+    const read = await readText(file, environment);
+    const digest = await digestIfNamed(resultFile, environment);
+    const fault = [read, digest].find((each) => !each.ok);
+    if (fault !== undefined && !fault.ok) environment.err(`agent-verify: ${fault.message}\n`);
+    const text = read.ok && digest.ok ? read.text : null;
+    const parts = { file, text, proof: proof.text, options, request };
+    const code = verifyText(
+      { ...parts, digest: digest.ok ? digest.digest : undefined },
+      environment,
+    );
     if (exitCodesBySeverity.indexOf(code) > exitCodesBySeverity.indexOf(worst)) worst = code;
   }
   return worst;
@@ -84,22 +94,30 @@ async function verifyFiles(
 /** A file with everything that it is verified with. */
 interface FileRequest {
   readonly file: string;
-  readonly text: string;
+  /** Null if the file, or the one that its result refers to, cannot be read. */
+  readonly text: string | null;
   readonly digest: FileDigest | undefined;
   readonly proof: string | undefined;
   readonly options: VerifyOptions;
   readonly request: VerifyRequest;
 }
 
+type ReadableFile = FileRequest & { readonly text: string };
+
 /** Verifies one file, prints the result and returns its exit code. */
 function verifyText(parts: FileRequest, { out, err }: CommandEnvironment): number {
-  const result = describeOrRefuse(parts, err);
+  const { text, request } = parts;
+  if (text === null && !request.json) return EXIT_UNREADABLE;
+  const result =
+    text === null
+      ? describeFile(parts, buildGeneralRefusal("artifact.unreadable"), null)
+      : describeOrRefuse({ ...parts, text }, err);
   out(result.text);
   return result.exitCode;
 }
 
 /** A failure of the verifier must not hide its verdicts on the files after this one. */
-function describeOrRefuse(parts: FileRequest, err: CommandEnvironment["err"]): FileResult {
+function describeOrRefuse(parts: ReadableFile, err: CommandEnvironment["err"]): FileResult {
   try {
     // Proofs and checkpoints are not JSON; their text is the artifact.
     const artifact = parseJsonText(parts.text)?.value ?? parts.text;
@@ -110,7 +128,7 @@ function describeOrRefuse(parts: FileRequest, err: CommandEnvironment["err"]): F
   }
 }
 
-function verifyFile({ text, digest, proof, options }: FileRequest, artifact: unknown): Verdict {
+function verifyFile({ text, digest, proof, options }: ReadableFile, artifact: unknown): Verdict {
   const alone = verifyArtifact(text, options);
   const withFile = digest === undefined ? alone : verifyResultFile(alone, artifact, digest);
   return verifyLogProof(withFile, artifact, proof, options);
@@ -132,7 +150,7 @@ function describeFile(
   if (request.json) {
     const claim = formatClaim(verdict, artifact, options);
     const shown = toJsonVerdict(verdict, outcome, request);
-    return { text: `${JSON.stringify({ file, ...shown, verdict: outcome, claim })}\n`, exitCode };
+    return { text: `${formatSafeJson({ file, ...shown, verdict: outcome, claim })}\n`, exitCode };
   }
   const name = file === "-" ? "standard input" : file.replaceAll(/\p{C}/gu, "?");
   const { explain } = request;
@@ -159,72 +177,86 @@ function toJsonVerdict(verdict: Verdict, outcome: Outcome, { allowUnanchored }: 
     : verdict;
 }
 
+type Refused = { readonly ok: false; readonly message: string };
+
+/** A file that an option names decides about every verdict, so that nothing is verified without it. */
+function refuseOptionFile(
+  message: string,
+  isJson: boolean,
+  { out, err }: CommandEnvironment,
+): number {
+  if (isJson) out(formatFault({ code: "command.invalid", message, status: 0 }));
+  err(`agent-verify: ${message}\n`);
+  return EXIT_UNREADABLE;
+}
+
 /** Loads the keys of `--key` and of every `--trust`; undefined if neither was given. */
 async function loadExpectedKeys(
   { keys, trustFiles }: VerifyRequest,
   environment: CommandEnvironment,
-): Promise<
-  { readonly ok: true; readonly keys: readonly NamedKey[] | undefined } | { readonly ok: false }
-> {
+): Promise<{ readonly ok: true; readonly keys: readonly NamedKey[] | undefined } | Refused> {
   const all = [...(keys ?? [])];
   for (const file of trustFiles) {
-    const text = await readText(file, environment);
-    if (text === null) return { ok: false };
-    const read = parseTrustFile(text);
-    if (!read.ok) {
-      environment.err(`agent-verify: ${file}: ${read.message}\n`);
-      return { ok: false };
-    }
-    all.push(...read.keys);
+    const read = await readText(file, environment);
+    if (!read.ok) return read;
+    const trusted = parseTrustFile(read.text);
+    if (!trusted.ok) return { ok: false, message: `${file}: ${trusted.message}` };
+    all.push(...trusted.keys);
   }
   return { ok: true, keys: all.length === 0 ? undefined : all };
 }
 
-/** Returns undefined without a file, null if it cannot be read. */
-async function digestOrNull(
+async function digestIfNamed(
   file: string | undefined,
-  { digest, err }: CommandEnvironment,
-): Promise<FileDigest | null | undefined> {
-  if (file === undefined) return undefined;
+  { digest }: CommandEnvironment,
+): Promise<{ readonly ok: true; readonly digest: FileDigest | undefined } | Refused> {
+  if (file === undefined) return { ok: true, digest: undefined };
   try {
-    return await digest(file);
+    return { ok: true, digest: await digest(file) };
   } catch (error) {
-    err(`agent-verify: ${file}: ${formatError(error)}\n`);
-    return null;
+    return { ok: false, message: `${file}: ${formatError(error)}` };
   }
 }
 
-/** Returns undefined without a file, null if it does not contain a list of succession records. */
 function isRelaySuccession(steps: readonly unknown[]): boolean {
   return steps.length === 0 || listRelayKeys({ relaySuccession: steps }).length > 0;
 }
 
+/** Loads a list of succession records. */
 async function loadSuccession(
   file: string | undefined,
   environment: CommandEnvironment,
-): Promise<readonly unknown[] | null | undefined> {
-  if (file === undefined) return undefined;
-  const text = await readText(file, environment);
-  if (text === null) return null;
-  const parsed = parseJsonText(text)?.value;
+): Promise<{ readonly ok: true; readonly steps: readonly unknown[] | undefined } | Refused> {
+  if (file === undefined) return { ok: true, steps: undefined };
+  const read = await readText(file, environment);
+  if (!read.ok) return read;
+  const parsed = parseJsonText(read.text)?.value;
   const list: unknown = Array.isArray(parsed)
     ? parsed
     : (parsed as { succession?: unknown } | null | undefined)?.succession;
   // An invalid chain ends no key, so a stolen former key would still count.
-  if (Array.isArray(list) && isRelaySuccession(list)) return list;
-  environment.err(`agent-verify: ${file}: holds no unbroken succession of a relay's key\n`);
-  return null;
+  if (Array.isArray(list) && isRelaySuccession(list)) return { ok: true, steps: list };
+  return { ok: false, message: `${file}: holds no unbroken succession of a relay's key` };
 }
 
 // Strict, because a lenient decoder reads different files as the same text, and only one of them
 // was signed.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-async function readText(file: string, { read, err }: CommandEnvironment): Promise<string | null> {
+async function readText(
+  file: string,
+  { read }: CommandEnvironment,
+): Promise<{ readonly ok: true; readonly text: string } | Refused> {
   try {
-    return utf8.decode(await read(file));
+    return { ok: true, text: utf8.decode(await read(file)) };
   } catch (error) {
-    err(`agent-verify: ${file}: ${formatError(error)}\n`);
-    return null;
+    return { ok: false, message: `${file}: ${formatError(error)}` };
   }
+}
+
+async function readIfNamed(
+  file: string | undefined,
+  environment: CommandEnvironment,
+): Promise<{ readonly ok: true; readonly text: string | undefined } | Refused> {
+  return file === undefined ? { ok: true, text: undefined } : readText(file, environment);
 }

@@ -229,7 +229,7 @@ test.each([
 });
 
 test("an unreadable file is reported on the standard error", async () => {
-  expect(await run("--json", "missing.json")).toEqual({
+  expect(await run("missing.json")).toEqual({
     exitCode: 2,
     out: "",
     err: "agent-verify: missing.json: no such file\n",
@@ -273,4 +273,59 @@ describe("D8: the option --succession", () => {
       expect(answered.err).toContain(file);
     },
   );
+});
+
+test.each([
+  ["--now", "--now=2020-01-01", "--now=2021-01-01"],
+  ["--task", "--task=a", "--task=b"],
+  ["--json", "--json", "--json"],
+])(
+  "OP18: %s given twice is refused, because the first would have no effect",
+  async (name, ...args) => {
+    const ended = await run("receipt.json", ...args);
+    expect(ended).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining(`${name} is given twice`) as string,
+    });
+    const named = ["--key", alice.publicKey, "--key", bob.publicKey];
+    expect(await run("receipt.json", ...named)).toMatchObject({ exitCode: 0 });
+  },
+);
+
+test.each([
+  ["a wrong call", ["--prot"], "Unknown option '--prot'"],
+  ["a trust file that is missing", ["--trust", "no.txt"], "no.txt: no such file"],
+  ["a trust file that is wrong", ["--trust", "wrong.txt"], "wrong.txt: "],
+  ["a succession that is none", ["--succession", "notes.json"], "notes.json: holds no "],
+  ["a proof that is missing", ["--proof", "no.txt"], "no.txt: no such file"],
+])("OP19: --json prints one line of JSON for %s", async (_, args, message) => {
+  const { exitCode, out, err } = await run("--json", "receipt.json", ...args);
+  expect([exitCode, err]).toEqual([2, expect.stringContaining(message)]);
+  expect(out.trim().split("\n")).toHaveLength(1);
+  expect(JSON.parse(out)).toMatchObject({
+    code: "command.invalid",
+    message: expect.stringContaining(message) as string,
+  });
+  expect((await run("receipt.json", ...args)).out).toBe("");
+});
+
+test("OP19: --json prints one line for each file, those that cannot be read too", async () => {
+  const { exitCode, out } = await run("--json", "missing.json", "receipt.json", "latin1.json");
+  const lines = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as object);
+  expect(exitCode).toBe(2);
+  expect(lines).toMatchObject([
+    { file: "missing.json", kind: null, valid: false, code: "artifact.unreadable" },
+    { file: "receipt.json", valid: true },
+    { file: "latin1.json", kind: null, valid: false, code: "artifact.unreadable" },
+  ]);
+});
+
+test("OP20: a text of others cannot control the terminal in the output of --json", async () => {
+  const hostile = "a\u009b2J\u202egpj.exe";
+  const { out } = await runOn({ [hostile]: json(made.receipt) }, ["--json", hostile]);
+  expect(out).not.toMatch(/[\u007f-\u009f\u202e]/);
+  expect(JSON.parse(out)).toMatchObject({ file: hostile, valid: true });
 });

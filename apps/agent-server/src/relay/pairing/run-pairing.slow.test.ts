@@ -125,13 +125,19 @@ describe("the command `pair`", { timeout: 60_000 }, () => {
   });
 
   test.each([
-    [["unpair"], "unpair: must have the id of a device"],
-    [["pair", "more"], "arguments: must be flags"],
-    [["inti", "folder"], 'arguments: "inti" is none of init, pair'],
-    [["--allow-withdrawals"], "--allow-withdrawals: must follow `pair`"],
+    [["unpair"], "agent-server: DEVICE_ID is missing"],
+    [["pair", "more"], 'agent-server: "more" is an argument too many'],
+    [
+      ["inti", "folder"],
+      'agent-server is followed by init, contest, rotate-key, pair, unpair, confirm-tools or nothing, not by "inti"',
+    ],
+    [
+      ["--allow-withdrawals"],
+      "agent-server takes no --allow-withdrawals, but agent-server pair does",
+    ],
   ])("`pair` or `unpair` is refused with the arguments %j", async (args, fault) => {
     const command = run(...args);
-    expect(await command.ended()).toBe(1);
+    expect(await command.ended()).toBe(2);
     expect(command.log()).toContain(fault);
   });
 });

@@ -1,5 +1,5 @@
-import { parseArgs } from "node:util";
 import { isUuid, HEX_OF_32_BYTES } from "@agent/crypto";
+import { findUsageFault, parseOptions } from "@agent/crypto/command-line";
 import { KEY_TYPES, parseVerifierKey, type VerifierKey } from "@agent/transparency";
 
 /** The parsed request of a command line. */
@@ -35,62 +35,61 @@ and with 3 if the log is unreachable. Runs for at most half an hour; the next ru
   --known FILE     artifact hashes (64 hex digits) and task ids that you know, one per line
   --witness "VKEY PREFIX"  a witness and the URL where it publishes its cosignatures; may be given again
   --quorum N       how many of these witnesses must have cosigned the head; 0 by default
-  --json           print one line of JSON per alarm
+  --json           print one line of JSON per alarm, and one if nothing could be checked
   --help           print this text
 `;
 
+const monitorOptions = {
+  log: { type: "string" },
+  url: { type: "string" },
+  state: { type: "string" },
+  agent: { type: "string", multiple: true },
+  key: { type: "string", multiple: true },
+  known: { type: "string" },
+  witness: { type: "string", multiple: true },
+  quorum: { type: "string", default: "0" },
+  json: { type: "boolean", default: false },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
 export function parseMonitorArguments(args: readonly string[]): MonitorRequest {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        log: { type: "string" },
-        url: { type: "string" },
-        state: { type: "string" },
-        agent: { type: "string", multiple: true, default: [] },
-        key: { type: "string", multiple: true, default: [] },
-        known: { type: "string" },
-        witness: { type: "string", multiple: true, default: [] },
-        quorum: { type: "string", default: "0" },
-        json: { type: "boolean", default: false },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    });
-    if (values.help) return { ask: "help" };
-    const log = parseVerifierKey(values.log ?? "", KEY_TYPES.log);
-    if (!log.ok) return refuse(LOG_RULE);
-    const prefix = parsePrefix(values.url ?? "");
-    if (prefix === null) return refuse("--url takes an http or https URL without a final slash");
-    if (values.state === undefined) return refuse("--state takes a file");
-    if (!values.agent.every(isUuid)) {
-      return refuse("--agent takes the id of an agent, a UUID in lower case");
-    }
-    const wrongKey = values.key.some((key) => !HEX_OF_32_BYTES.test(key));
-    if (wrongKey) return refuse("--key takes 64 lower-case hex digits");
-    const witnesses = values.witness.map(parseWitness).filter((each) => each !== null);
-    if (witnesses.length < values.witness.length) {
-      return refuse('--witness takes "VKEY PREFIX", the verifier key of a witness and its URL');
-    }
-    const quorum = /^\d{1,2}$/.test(values.quorum) ? Number(values.quorum) : Number.NaN;
-    if (!(quorum <= witnesses.length)) {
-      return refuse("--quorum takes a number up to that of the witnesses");
-    }
-    return {
-      ask: "monitor",
-      logKey: log.key,
-      prefix,
-      stateFile: values.state,
-      agentIds: values.agent,
-      keys: values.key,
-      knownFile: values.known,
-      witnesses,
-      quorum,
-      json: values.json,
-    };
-  } catch (error) {
-    if (error instanceof TypeError) return refuse(error.message);
-    throw error;
+  const parsed = parseOptions(args, monitorOptions);
+  if (!parsed.ok) return refuse(parsed.message);
+  const { values, positionals } = parsed;
+  if (values.help) return { ask: "help" };
+  const fault = findUsageFault("agent-monitor", { args: positionals, options: [] });
+  if (fault !== undefined) return refuse(fault);
+  const log = parseVerifierKey(values.log ?? "", KEY_TYPES.log);
+  if (!log.ok) return refuse(LOG_RULE);
+  const prefix = parsePrefix(values.url ?? "");
+  if (prefix === null) return refuse("--url takes an http or https URL without a final slash");
+  if (values.state === undefined) return refuse("--state takes a file");
+  const { agent: agentIds = [], key: keys = [] } = values;
+  if (!agentIds.every(isUuid)) {
+    return refuse("--agent takes the id of an agent, a UUID in lower case");
   }
+  const wrongKey = keys.some((key) => !HEX_OF_32_BYTES.test(key));
+  if (wrongKey) return refuse("--key takes 64 lower-case hex digits");
+  const witnesses = (values.witness ?? []).map(parseWitness).filter((each) => each !== null);
+  if (witnesses.length < (values.witness ?? []).length) {
+    return refuse('--witness takes "VKEY PREFIX", the verifier key of a witness and its URL');
+  }
+  const quorum = /^\d{1,2}$/.test(values.quorum) ? Number(values.quorum) : Number.NaN;
+  if (!(quorum <= witnesses.length)) {
+    return refuse("--quorum takes a number up to that of the witnesses");
+  }
+  return {
+    ask: "monitor",
+    logKey: log.key,
+    prefix,
+    stateFile: values.state,
+    agentIds,
+    keys,
+    knownFile: values.known,
+    witnesses,
+    quorum,
+    json: values.json,
+  };
 }
 
 const LOG_RULE =

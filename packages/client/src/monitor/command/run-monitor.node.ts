@@ -1,5 +1,11 @@
 import { appendFile, readFile } from "node:fs/promises";
 import { formatError, HEX_OF_32_BYTES } from "@agent/crypto";
+import {
+  formatFault,
+  formatSafeJson,
+  formatUsageRefusal,
+  makeSafe,
+} from "@agent/crypto/command-line";
 import { readFileIfPresent, writePrivateText } from "@agent/crypto/private-file";
 import { formatVerifierKey } from "@agent/transparency";
 import { createMonitor, type MonitorAlarm } from "../monitor.ts";
@@ -33,22 +39,27 @@ export async function runMonitor(
     return EXIT_QUIET;
   }
   if (request.ask === "refused") {
-    // Printing the whole help would hide the error.
-    environment.err(`agent-monitor: ${request.message}\ntry agent-monitor --help\n`);
+    const { message } = request;
+    const isJson = args.includes("--json");
+    const refusal = formatUsageRefusal({ program: "agent-monitor", message, isJson });
+    environment.out(refusal.out);
+    environment.err(refusal.err);
     return EXIT_USAGE;
   }
   try {
     return await monitorOnce(request, environment);
   } catch (error) {
-    environment.err(`agent-monitor: ${formatError(error)}\n`);
+    const message = formatError(error);
+    printFault(environment, { code: "command.invalid", message, isJson: request.json });
     return EXIT_USAGE;
   }
 }
 
 async function monitorOnce(
   request: Extract<MonitorRequest, { readonly ask: "monitor" }>,
-  { out, err, now }: MonitorEnvironment,
+  environment: MonitorEnvironment,
 ): Promise<number> {
+  const { out, now } = environment;
   const { logKey, stateFile, json } = request;
   const known = await readKnown(request.knownFile);
   let isAlarmed = false;
@@ -65,19 +76,29 @@ async function monitorOnce(
       isAlarmed = true;
       for (const alarm of alarms) {
         if (alarm.evidence !== undefined) await keepEvidence(`${stateFile}.evidence`, alarm);
-        out(json ? `${JSON.stringify(alarm)}\n` : formatAlarm(alarm));
+        out(json ? `${formatSafeJson(alarm)}\n` : formatAlarm(alarm));
       }
     },
   });
   const result = await monitor.check();
   if (!result.ok) {
-    err(`agent-monitor: the log cannot be read: ${result.detail}\n`);
+    const message = `the log cannot be read: ${result.detail}`;
+    printFault(environment, { code: "monitor.unreachable", message, isJson: json });
     // An alarm is not repeated in the next round, so it takes precedence over an incomplete round.
     return isAlarmed ? EXIT_ALARM : EXIT_UNREACHABLE;
   }
   if (isAlarmed) return EXIT_ALARM;
   if (!json) out(`quiet at ${result.size} entries\n`);
   return EXIT_QUIET;
+}
+
+/** With `--json` an empty output means that nothing is wrong, so a round without a result prints a line too. */
+function printFault(
+  { out, err }: MonitorEnvironment,
+  { code, message, isJson }: { readonly code: string; readonly message: string; isJson: boolean },
+): void {
+  if (isJson) out(formatFault({ code, message, status: 0 }));
+  err(`agent-monitor: ${makeSafe(message)}\n`);
 }
 
 function formatAlarm({ code, index, evidence }: MonitorAlarm): string {

@@ -9,7 +9,8 @@ export interface UsageForm {
   readonly options: readonly UsageOption[];
 }
 
-interface UsageOption {
+/** An option of a form. */
+export interface UsageOption {
   readonly name: string;
   readonly isRequired: boolean;
   readonly hasValue: boolean;

@@ -1,9 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { commands } from "../../database-commands.ts";
-import { operatorOptions } from "../operator-command.ts";
-import { operatorCommands } from "../operator-commands.ts";
+import { expect, test } from "vitest";
 import { findUsageFault } from "./find-usage-fault.ts";
-import { parseUsage } from "./parse-usage.ts";
 
 const MONEY =
   "money [--state S] [--limit N] | money complete ID --payout-reference R | money fail ID --reason R";
@@ -49,32 +45,4 @@ test("OP14: options that all commands share are accepted by every form", () => {
   const given = { args: ["fail", "w"], options: ["json", "reason"] };
   expect(findUsageFault(MONEY, given, ["json"])).toBeUndefined();
   expect(findUsageFault(MONEY, given)).toBe("money fail takes no --json");
-});
-
-describe("the usage of every command", () => {
-  const all = Object.entries({ ...operatorCommands, ...commands });
-  const forms = all.flatMap(([name, { usage }]) =>
-    parseUsage(usage).map((form) => ({ name, ...form })),
-  );
-
-  test.each(forms)("$words begins with the name of its command", ({ name, words }) => {
-    expect(words[0]).toBe(name);
-  });
-
-  test("the usage of the operator's commands states each option, and no other", () => {
-    const stated = Object.values(operatorCommands).flatMap(({ usage }) =>
-      parseUsage(usage).flatMap(({ options }) => options),
-    );
-    const known: Readonly<Record<string, { readonly type: string }>> = operatorOptions;
-    for (const { name, hasValue } of stated) {
-      expect({ name, type: known[name]?.type }).toEqual({
-        name,
-        type: hasValue ? "string" : "boolean",
-      });
-    }
-    const unstated = Object.keys(known).filter((name) =>
-      stated.every((each) => each.name !== name),
-    );
-    expect(unstated).toEqual(["relay", "token-file", "json"]);
-  });
 });

@@ -1,16 +1,12 @@
-import { secretVariables, settingSources } from "./config-settings.ts";
+import { commandForms } from "./command-usage.ts";
+import { secretVariables, settingSources } from "../config-settings.ts";
 
 /** Fits the longest name, that of a variable. */
 const NAME_WIDTH = 30;
 
-const commands = [
-  ["init [FOLDER]", "write a commented configuration and an example tools module"],
-  ["contest TASK_ID REASON", "contest the rejection of this agent's result"],
-  ["rotate-key [REASON]", "replace this agent's key; its id, money and trust stay"],
-  ["pair", "let a browser see this agent, and vote for it"],
-  ["unpair DEVICE_ID", "revoke a paired device of this agent"],
-  ["confirm-tools", "show which tools of wrapped servers have changed, and confirm them"],
-] as const;
+const commands = commandForms
+  .filter(({ call }) => call !== "")
+  .map(({ call, summary }) => [call, summary] as const);
 
 const flags = [
   ["--config FILE", "settings as JSON with comments; the variables below override it"],

@@ -1,7 +1,7 @@
 import { parseUsage, type UsageForm } from "./parse-usage.ts";
 
 /** The arguments after the name of a command, and the names of the options that were given. */
-interface GivenLine {
+export interface GivenLine {
   readonly args: readonly string[];
   readonly options: readonly string[];
 }
