@@ -30,6 +30,7 @@ type CoreServices = Pick<
   | "freezer"
   | "identity"
   | "storage"
+  | "writes"
   | "storageCheck"
   | "relayLog"
   | "processes"

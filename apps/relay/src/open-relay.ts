@@ -28,6 +28,7 @@ import type { Services } from "./services.ts";
 import { migrations } from "./storage/migrations/index.ts";
 import { openStorage, type DatabaseLocation } from "./storage/open-storage.ts";
 import type { Storage } from "./storage/storage.ts";
+import { watchWrites } from "./storage/watch-writes.ts";
 import { moveOldEvents } from "./tasks/events/move-old-events.ts";
 import type { ConsoleSessions } from "./sessions/console-sessions.ts";
 import { applyTrustThresholds } from "./trust/backing/rebuild-backing.ts";
@@ -109,7 +110,7 @@ export async function openRelay(
   if (hasPaused) await extendInspections(opened.storage, runtime.now());
   const storageCheck = createStorageCheck({ ...opened, freezer, runtime, log });
   const opening = { config, runtime, log, clock, freezer, identity, storage, processes };
-  const core = { ...opening, storageCheck, relayLog };
+  const core = { ...opening, writes: opened.writes, storageCheck, relayLog };
   const tailStart = await beginTail(storage.read);
   const { presences, ...baseServices } = await createServices(core, opened.storage);
   const { egress, reconciler } = baseServices;
@@ -152,7 +153,7 @@ async function openOwnDatabase(
   const opened = await openDatabase({ ...location, migrations, shared: runtime });
   if (!opened.ok) return opened;
   const origin = await checkDatabaseOrigin(opened.storage);
-  if (origin.ok) return opened;
+  if (origin.ok) return { ...opened, ...watchWrites(opened.storage) };
   await opened.storage.close();
   return origin;
 }

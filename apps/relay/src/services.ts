@@ -22,6 +22,7 @@ import type { TrustGraph } from "./routing/trust-graph.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ConsoleSessions } from "./sessions/console-sessions.ts";
 import type { Storage } from "./storage/storage.ts";
+import type { WriteWatch } from "./storage/watch-writes.ts";
 import type { Subscriptions } from "./webhooks/subscriptions.ts";
 import type { WebhookLanes } from "./webhooks/webhook-lanes.ts";
 import type { StreamSlots } from "./tasks/reading/stream-slots.ts";
@@ -39,6 +40,8 @@ export interface Services {
   readonly jobMonitor: JobMonitor;
   /** Refuses transactions while the relay is frozen. */
   readonly storage: Storage;
+  /** Whether the database refused the last writes. */
+  readonly writes: WriteWatch;
   readonly freezer: Freezer;
   readonly reconciler: Reconciler;
   readonly storageCheck: StorageCheck;

@@ -4,6 +4,7 @@ import { MAX_CLOCK_SKEW_MS } from "../processes/join.ts";
 import type { Services } from "../services.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { StorageUnavailable, type Hints } from "../storage/storage.ts";
+import { checkWrites } from "./check-writes.ts";
 import { formatBooksCheck } from "./reconciler.ts";
 import { formatStorageCheck } from "./storage-check.ts";
 import { countMigrations, pingDatabase } from "./store.ts";
@@ -12,6 +13,7 @@ import { countMigrations, pingDatabase } from "./store.ts";
 export async function checkReadiness(
   {
     storage,
+    writes,
     jobMonitor,
     freezer,
     clock,
@@ -22,6 +24,7 @@ export async function checkReadiness(
   }: Pick<
     Services,
     | "storage"
+    | "writes"
     | "jobMonitor"
     | "freezer"
     | "clock"
@@ -34,11 +37,12 @@ export async function checkReadiness(
 ): Promise<Answer<Operations["ready"]>> {
   try {
     await pingDatabase(storage.reserved);
+    const fault = await checkWrites({ writes, freezer });
     const applied = await countMigrations(storage.reserved);
     // The jobs of a frozen relay wait by design.
     const jobs = freezer.frozen() === undefined ? jobMonitor.listStates() : [];
     const checks = [
-      { check: "database", ok: true, detail: "answers" },
+      { check: "database", ok: fault === undefined, detail: fault ?? "answers" },
       {
         check: "migrations",
         ok: applied >= migrations.length,

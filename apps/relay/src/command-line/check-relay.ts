@@ -79,8 +79,14 @@ function checkState(
   { freeze, jobs, database, outbox_failed }: Overview,
   now: number,
 ): readonly Finding[] {
+  const { write_fault: writeFault } = database;
+  const writes =
+    writeFault === undefined
+      ? { name: "writes", ok: true, detail: "the database accepts them" }
+      : { name: "writes", ok: false, detail: writeFault, remedy: UNAVAILABLE_REMEDY };
   const late = jobs.filter(({ ok }) => !ok);
   return [
+    writes,
     freeze.frozen
       ? {
           name: "freeze",

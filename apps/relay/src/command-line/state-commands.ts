@@ -8,6 +8,7 @@ import {
   type CommandResult,
   type OperatorCommand,
 } from "./operator-command.ts";
+import { UNAVAILABLE_REMEDY } from "./run-operator-command.ts";
 import { getUnfreezeRemedy } from "./unfreeze-remedy.ts";
 
 type Overview = Result<Operations["getOverview"]>;
@@ -175,9 +176,12 @@ async function listProcesses({ client, now }: CommandCall): Promise<CommandResul
 /** Lists everything that waits for a decision of the operator. */
 function listNeeds(overview: Overview): readonly Block[] {
   const { withdrawals_pending, disputes_pending, outbox_failed, approvals_pending } = overview;
-  const { jobs, books, freeze } = overview;
+  const { jobs, books, freeze, database } = overview;
   const late = jobs.filter(({ ok }) => !ok).map(({ job }) => job);
   const needs = [
+    ...(database.write_fault === undefined
+      ? []
+      : [`${database.write_fault}: ${UNAVAILABLE_REMEDY}`]),
     ...(freeze.frozen ? [`frozen: ${getUnfreezeRemedy(freeze)}`] : []),
     ...(withdrawals_pending > 0
       ? [`${formatCount(withdrawals_pending, "withdrawal")} waiting: withdrawals`]

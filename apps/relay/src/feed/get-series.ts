@@ -5,14 +5,14 @@ import type { Services } from "../services.ts";
 import type { RelayMinuteRow } from "../storage/tables/operator.ts";
 import { getPercentile, mergeHistograms, type LatencyHistogram } from "./latency-histogram.ts";
 import { listMinutes } from "./minute-store.ts";
-import { numberEvents, type FeedServices } from "./number-events.ts";
+import { numberIfPossible, type FeedServices } from "./number-events.ts";
 
 /** Returns one figure per step, oldest first, the running one included. */
 export async function getSeries(
   services: FeedServices & Pick<Services, "runtime">,
   { metric, from, step = MINUTE_MS }: QueryOf<Operations["getSeries"]>,
 ): Promise<Answer<Operations["getSeries"]>> {
-  await numberEvents(services);
+  const isCurrent = await numberIfPossible(services);
   const now = services.runtime.now();
   const earliest = now - limits.seriesMs;
   const start = Math.max(from ?? now - HOUR_MS, earliest);
@@ -25,7 +25,7 @@ export async function getSeries(
     const inStep = steps.get((minute - first) / perStep) ?? [];
     points.push({ at: minute * MINUTE_MS, value: toValue(metric, inStep) });
   }
-  return { status: 200, body: { metric, step, points } };
+  return { status: 200, body: { metric, step, points, ...(!isCurrent && { delayed: true }) } };
 }
 
 /** Returns the figure of a step: sums of counts and money, a percentile, or the mean of the samples. */

@@ -2,19 +2,22 @@ import type { Answer, Operations, QueryOf, RelayEvent } from "@agent/wire";
 import { createPageAnswer, numberAscending } from "../http/paging/page.ts";
 import type { RelayEventRow } from "../storage/tables/operator.ts";
 import { listEventsAfter, listPeerEvents } from "./event-store.ts";
-import { numberEvents, type FeedServices } from "./number-events.ts";
+import { numberIfPossible, type FeedServices } from "./number-events.ts";
 
 /** Lists the events after a number, oldest first. */
 export async function listRelayEvents(
   services: FeedServices,
   { after = 0, ...query }: QueryOf<Operations["listRelayEvents"]>,
 ): Promise<Answer<Operations["listRelayEvents"]>> {
-  await numberEvents(services);
+  const isCurrent = await numberIfPossible(services);
   return createPageAnswer(query, {
     order: { ...numberAscending, start: after },
     find: (from, limit) => listEventsAfter(services.storage.read, { after: from, limit }),
     keyOf: ({ sequence }) => sequence,
-    show: (rows) => ({ events: rows.map(toRelayEvent) }),
+    show: (rows) => ({
+      events: rows.map(toRelayEvent),
+      ...(!isCurrent && { delayed: true as const }),
+    }),
   });
 }
 
@@ -23,7 +26,7 @@ export async function listRecentPeerEvents(
   services: FeedServices,
   page: { readonly peer_id: string; readonly before: number; readonly limit: number },
 ): Promise<RelayEvent[]> {
-  await numberEvents(services);
+  await numberIfPossible(services);
   return (await listPeerEvents(services.storage.read, page)).map(toRelayEvent);
 }
 

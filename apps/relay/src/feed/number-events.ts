@@ -1,6 +1,6 @@
 import { asMicro, ZERO } from "@agent/budget";
 import type { Services } from "../services.ts";
-import { StorageFrozen, type Tx } from "../storage/storage.ts";
+import { StorageFrozen, StorageUnavailable, type Tx } from "../storage/storage.ts";
 import {
   hasQueuedEvents,
   listQueuedEvents,
@@ -26,6 +26,20 @@ export async function numberEvents({ storage, freezer }: FeedServices): Promise<
     }
   } catch (error) {
     if (!(error instanceof StorageFrozen)) throw error;
+  }
+}
+
+/**
+ * Does so for a reader, to whom the events that have a number are worth more than none. False if the database
+ * accepts no writes, as on a full disk: the newest events are then missing.
+ */
+export async function numberIfPossible(services: FeedServices): Promise<boolean> {
+  try {
+    await numberEvents(services);
+    return true;
+  } catch (error) {
+    if (error instanceof StorageUnavailable) return false;
+    throw error;
   }
 }
 

@@ -5,7 +5,7 @@ import { getCallerExpiry, type OperatorCaller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { listEventsAfter } from "./event-store.ts";
 import { toRelayEvent } from "./list-events.ts";
-import { numberEvents, type FeedServices } from "./number-events.ts";
+import { numberIfPossible, type FeedServices } from "./number-events.ts";
 
 type StreamServices = FeedServices & Pick<Services, "runtime" | "waiters" | "streamSlots">;
 
@@ -52,7 +52,7 @@ async function* followRelayEvents(
   let last = after;
   let shownAt = runtime.now();
   while (!signal.aborted && !waiters.isReleased() && runtime.now() < until) {
-    await numberEvents(services);
+    await numberIfPossible(services);
     const page = await listEventsAfter(storage.read, { after: last, limit: limits.eventPage });
     for (const row of page) {
       yield { id: row.sequence, event: row.type, data: toRelayEvent(row) };

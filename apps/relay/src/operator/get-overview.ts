@@ -1,10 +1,11 @@
 import { toDollars } from "@agent/budget";
 import { ListedStatus, type Answer, type Operations } from "@agent/wire";
+import { checkWrites } from "../admin/check-writes.ts";
 import { getFreezeReport } from "../admin/freeze-report.ts";
 import { countOnlineAgents } from "../agents/discovery/count-online.ts";
 import { getFees } from "../budget/accounts/get-fees.ts";
 import { DAY_MS } from "../clock/durations.ts";
-import { numberEvents } from "../feed/number-events.ts";
+import { numberIfPossible } from "../feed/number-events.ts";
 import { countDisputesToDecide } from "../inspections/reading/dispute-terms.ts";
 import { countProcesses } from "../processes/list-processes.ts";
 import type { Services } from "../services.ts";
@@ -27,7 +28,8 @@ export async function getOverview(
 ): Promise<Answer<Operations["getOverview"]>> {
   const { storage, runtime, connections, freezer, jobMonitor, config, federation } = services;
   const { read } = storage;
-  await numberEvents(services);
+  await numberIfPossible(services);
+  const writeFault = await checkWrites(services);
   const midnight = Math.floor(runtime.now() / DAY_MS) * DAY_MS;
   const [open, ended, money, fees, waiting, online, peers, bytes, disputes] = await Promise.all([
     countOpenTasksByState(read),
@@ -84,6 +86,7 @@ export async function getOverview(
         bytes,
         in_memory: databaseUrl === undefined && !isFile,
         last_backup_at: isFile ? readBackupNote(databasePath) : null,
+        ...(writeFault !== undefined && { write_fault: writeFault }),
       },
       last_event: await findLastSequence(read),
       uptime_ms: Math.round(uptimeMs),

@@ -243,3 +243,9 @@ export const nextCursor = describeAs(
   v.nullable(v.string()),
   "The `cursor` of the next page; null on the last one.",
 );
+
+/** Of answers about changes at the relay, which are numbered before they are shown. */
+export const delayed = describeAs(
+  v.optional(v.literal(true)),
+  "Present while the database accepts no writes, as on a full disk: the newest changes are then missing.",
+);

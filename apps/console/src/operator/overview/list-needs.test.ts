@@ -9,6 +9,7 @@ const calm = {
   jobs: [{ job: "tick", ok: true, age_ms: 0, failures: 0 }],
   books: { at: 1, consistent: true },
   freeze: { frozen: false, reason: null, since: null, by: null, restored: false },
+  database: { bytes: 1, in_memory: false, last_backup_at: null },
   peers: { active: 2 },
 };
 
@@ -23,6 +24,12 @@ test.each([
   [{ approvals_pending: 3 }, "3 approvals waiting for votes", "#/approvals", "approvals"],
   [{ disputes_pending: 1 }, "1 dispute to decide", "#/disputes", "disputes"],
   [{ books: { at: 1, consistent: false } }, "the books do not balance", "#/money/books", "money"],
+  [
+    { database: { ...calm.database, write_fault: "the database could not write: disk is full" } },
+    "the database could not write: disk is full",
+    "#/audit",
+    "audit",
+  ],
   [{ peers: { suspended: 1 } }, "1 peer suspended", "#/federation", "federation"],
   [
     { freeze: { frozen: true, reason: "x", since: 1, by: null, restored: false } },

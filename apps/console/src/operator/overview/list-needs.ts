@@ -11,6 +11,7 @@ type Overview = Pick<
   | "jobs"
   | "books"
   | "freeze"
+  | "database"
   | "peers"
 >;
 
@@ -27,10 +28,11 @@ export interface OperatorNeed {
 /** Lists what the operator must decide or repair, most urgent first. */
 export function listNeeds(overview: Overview): OperatorNeed[] {
   const { withdrawals_pending, approvals_pending, disputes_pending, outbox_failed } = overview;
-  const { jobs, books, freeze, peers } = overview;
+  const { jobs, books, freeze, database, peers } = overview;
   const late = jobs.filter(({ ok }) => !ok).map(({ job }) => job);
   const suspended = peers["suspended"] ?? 0;
   const needs: (OperatorNeed | false)[] = [
+    database.write_fault !== undefined && toNeed(database.write_fault, "audit", 1, true),
     freeze.frozen && toNeed("the relay is frozen", "freeze", 1, true),
     books?.consistent === false && toNeed("the books do not balance", "money/books", 1, true),
     late.length > 0 && toNeed(`late: job ${late.join(", job ")}`, "audit", late.length, true),

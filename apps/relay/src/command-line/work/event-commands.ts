@@ -7,6 +7,8 @@ const DEFAULT_COUNT = 50;
 const MAX_COUNT = 200;
 /** Below the rate limit of reading operations. */
 const POLL_MS = 2_000;
+const DELAYED_NOTE =
+  "newer events are missing: the database accepts no writes, see `agent-relay doctor`";
 
 /** Lists the newest events, or those after a number. */
 export async function listRecentEvents(call: CommandCall): Promise<CommandResult> {
@@ -18,9 +20,10 @@ export async function listRecentEvents(call: CommandCall): Promise<CommandResult
   const answer = await client.listRelayEvents({ query: { after: start, limit } });
   if (!answer.ok) return answer;
   if (typeof answer.body === "string") throw new Error("the relay streamed a list");
-  const { events } = answer.body;
-  const blocks = events.map(describeEvent);
-  return { ok: true, body: answer.body, blocks: blocks.length === 0 ? ["no events"] : blocks };
+  const { events, delayed } = answer.body;
+  const listed: readonly Block[] = events.length === 0 ? ["no events"] : events.map(describeEvent);
+  const blocks = delayed === true ? [...listed, DELAYED_NOTE] : listed;
+  return { ok: true, body: answer.body, blocks };
 }
 
 /** Prints events as they happen until it is interrupted. */

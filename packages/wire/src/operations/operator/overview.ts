@@ -62,6 +62,10 @@ const DatabaseReport = v.object({
     v.nullable(wholeNumber),
     "The time of the last `agent-relay backup`, in ms since the Unix epoch; null without one, and if the database is no file.",
   ),
+  write_fault: describeAs(
+    v.optional(v.string()),
+    "Why the database accepts no writes, such as a full disk; absent while it does. The newest events are then not counted.",
+  ),
 });
 
 /** A process of the relay; several of them share one database (docs/scale-out.md). */

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describeAs } from "../../engine/annotate-schema.ts";
-import { eventNumber, nextCursor, pageQuery, wholeNumber } from "../../engine/fields.ts";
+import { delayed, eventNumber, nextCursor, pageQuery, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /**
@@ -36,6 +36,7 @@ export const relayEvents = {
       200: v.object({
         events: describeAs(v.array(RelayEvent), "The events, oldest first."),
         next_cursor: nextCursor,
+        delayed,
       }),
     },
     refusals: ["request.invalid", "stream.too_many"],

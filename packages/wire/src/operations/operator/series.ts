@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describeAs } from "../../engine/annotate-schema.ts";
-import { extensibleEnum, timeText, wholeNumber } from "../../engine/fields.ts";
+import { delayed, extensibleEnum, timeText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /** The metrics that the relay stores once a minute. */
@@ -66,6 +66,7 @@ export const series = {
           ),
           "Counts, USD (`settled`, `fees`) or ms (`p50`, `p95`, from submission to receipt), oldest first.",
         ),
+        delayed,
       }),
     },
     refusals: [],
