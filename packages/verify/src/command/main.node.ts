@@ -5,7 +5,6 @@ import { buffer } from "node:stream/consumers";
 import { checkNodeVersion } from "@agent/crypto/node-version";
 import { watchOutput } from "@agent/crypto/watch-output";
 import { digestFile } from "./digest-file.node.ts";
-import { runCommand } from "./run-command.node.ts";
 
 const manifest = new URL("../../package.json", import.meta.url);
 const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
@@ -20,6 +19,8 @@ async function main(): Promise<number> {
     process.stderr.write(`${tooOld}\n`);
     return EXIT_NO_VERDICT;
   }
+  // Loaded only now, because the modules of an older Node.js lack what it imports.
+  const { runCommand } = await import("./run-command.node.ts");
   return runCommand(process.argv.slice(2), {
     read: (file) => (file === "-" ? buffer(process.stdin) : readFile(file)),
     digest: digestFile,

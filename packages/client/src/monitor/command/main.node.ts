@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { checkNodeVersion } from "@agent/crypto/node-version";
 import { watchOutput } from "@agent/crypto/watch-output";
-import { runMonitor } from "./run-monitor.node.ts";
 
 // Exit code 1 would mean an alarm, but an older Node.js checks nothing, and without its output no alarm can be
 // read.
@@ -13,6 +12,8 @@ async function main(): Promise<number> {
     process.stderr.write(`${tooOld}\n`);
     return EXIT_NO_RESULT;
   }
+  // Loaded only now, because the modules of an older Node.js lack what it imports.
+  const { runMonitor } = await import("./run-monitor.node.ts");
   return runMonitor(process.argv.slice(2), {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
