@@ -208,8 +208,8 @@ const cases: Readonly<Record<string, Case>> = {
   "OP18: the arguments of a program are parsed in one place, by one rule": {
     rule: argumentsAreParsedInOnePlace,
     broken: [
-      buildPackage("@agent/crypto", {
-        files: { "src/command-line/parse-options.node.ts": "parseArgs({ options });\n" },
+      buildPackage("@agent/command-line", {
+        files: { "src/parse-options.ts": "parseArgs({ options });\n" },
       }),
       buildPackage("@agent/verify", {
         files: {

@@ -15,6 +15,7 @@ const pure = {
   "@agent/ledger": ["crypto"],
   "@agent/verify": [
     "budget",
+    "command-line",
     "credentials",
     "crypto",
     "ledger",
@@ -26,12 +27,13 @@ const pure = {
   "@agent/federation-protocol": ["budget", "crypto", "receipts", "routing-semiring", "wire"],
 };
 const shared = ["client", "credentials", "crypto", "receipts", "transparency", "wire"];
-const forServers = ["ip-networks", "ledger"];
+const forServers = ["command-line", "ip-networks", "ledger"];
 
 /** Every package, lowest layer first, with the packages on which it may depend. */
 const layers: Readonly<Record<string, readonly string[]>> = {
+  "@agent/command-line": [],
   ...pure,
-  "@agent/client": ["credentials", "crypto", "receipts", "transparency", "wire"],
+  "@agent/client": ["command-line", "credentials", "crypto", "receipts", "transparency", "wire"],
   "@agent/ip-networks": [],
   "@agent/testkit": [...shared, "budget", "federation-protocol", "routing-semiring"],
   "@agent/test-postgres": [],
@@ -319,7 +321,7 @@ export const argumentsAreParsedInOnePlace: Rule = function* (pkg) {
   }
 };
 
-const OPTION_PARSER = "packages/crypto/src/command-line/parse-options.node.ts";
+const OPTION_PARSER = "packages/command-line/src/parse-options.ts";
 
 export const filesAreNamedForOnePurpose: Rule = function* (pkg) {
   for (const source of pkg.sources) {

@@ -1,9 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
-import { formatUsageRefusal } from "@agent/crypto/command-line";
-import { checkNodeVersion } from "@agent/crypto/node-version";
-import { watchOutput } from "@agent/crypto/watch-output";
+import { checkNodeVersion, formatUsageRefusal, watchOutput } from "@agent/command-line";
 import { askOwner } from "./ask-owner.ts";
 import { checkConfig } from "./config/check-config.ts";
 import { parseFlags, type Flags, type PairingOrder } from "./config/parse-flags.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseOptions } from "@agent/crypto/command-line";
+import { parseOptions } from "@agent/command-line";
 import { runDemo, type DemoSettings } from "./demo.ts";
 import { runToCompletion } from "./run-to-completion.ts";
 

@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 import { availableParallelism, hostname } from "node:os";
-import { findUsageFault, formatUsageRefusal } from "@agent/crypto/command-line";
-import { checkNodeVersion } from "@agent/crypto/node-version";
-import { watchOutput } from "@agent/crypto/watch-output";
+import {
+  checkNodeVersion,
+  findUsageFault,
+  formatUsageRefusal,
+  watchOutput,
+} from "@agent/command-line";
 import { createRelayClock } from "./clock/relay-clock.ts";
 import type { Display } from "./command-line/format-blocks.ts";
 import type { OperatorOptions } from "./command-line/operator-command.ts";

@@ -1,4 +1,4 @@
-import { parseUsage } from "@agent/crypto/command-line";
+import { parseUsage } from "@agent/command-line";
 import { describe, expect, test } from "vitest";
 import { formatCommandUsage, SHARED_OPTIONS } from "./usage/command-usage.ts";
 import { flagOptions, parseFlags } from "./parse-flags.ts";

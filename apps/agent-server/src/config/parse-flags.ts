@@ -1,4 +1,4 @@
-import { findUsageFault, parseOptions, type ParsedOptions } from "@agent/crypto/command-line";
+import { findUsageFault, type ParsedOptions, parseOptions } from "@agent/command-line";
 import { formatCommandUsage, SHARED_OPTIONS } from "./usage/command-usage.ts";
 
 /** Every option of the program; the usage states which form accepts it. */

@@ -1,4 +1,4 @@
-import { makeSafe } from "@agent/crypto/command-line";
+import { makeSafe } from "@agent/command-line";
 import { describe, expect, test } from "vitest";
 import { formatBlocks, type Table } from "./format-blocks.ts";
 

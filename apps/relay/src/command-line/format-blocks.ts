@@ -1,4 +1,4 @@
-import { makeSafe } from "@agent/crypto/command-line";
+import { makeSafe } from "@agent/command-line";
 
 /** A text of a table; its tone is a colour on a terminal. */
 export type Cell = string | { readonly text: string; readonly tone: Tone };

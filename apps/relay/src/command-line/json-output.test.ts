@@ -1,4 +1,4 @@
-import { formatSafeJson } from "@agent/crypto/command-line";
+import { formatSafeJson } from "@agent/command-line";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import { runCommand } from "../../test/processes/operator-command.ts";

@@ -5,7 +5,7 @@ import {
   formatSafeJson,
   formatUsageRefusal,
   makeSafe,
-} from "@agent/crypto/command-line";
+} from "@agent/command-line";
 import { formatBlocks, type Display } from "./format-blocks.ts";
 import {
   operatorOptions,

@@ -1,4 +1,4 @@
-import { parseUsage } from "@agent/crypto/command-line";
+import { parseUsage } from "@agent/command-line";
 import { describe, expect, test } from "vitest";
 import { commands } from "../database-commands.ts";
 import { operatorOptions } from "./operator-command.ts";

@@ -1,4 +1,4 @@
-import { makeSafe } from "@agent/crypto/command-line";
+import { makeSafe } from "@agent/command-line";
 
 /** Turns a line of the log into one for people: time, level, event and its fields. */
 export function formatLogLine(line: string): string {

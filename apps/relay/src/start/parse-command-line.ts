@@ -1,4 +1,4 @@
-import { parseOptions } from "@agent/crypto/command-line";
+import { parseOptions } from "@agent/command-line";
 import { operatorOptions, type OperatorOptions } from "../command-line/operator-command.ts";
 
 /** The options of the relay itself and of the commands on its database. */

@@ -2,8 +2,7 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
-import { checkNodeVersion } from "@agent/crypto/node-version";
-import { watchOutput } from "@agent/crypto/watch-output";
+import { checkNodeVersion, watchOutput } from "@agent/command-line";
 import { digestFile } from "./digest-file.node.ts";
 
 const manifest = new URL("../../package.json", import.meta.url);

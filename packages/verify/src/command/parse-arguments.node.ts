@@ -1,4 +1,4 @@
-import { parseOptions } from "@agent/crypto/command-line";
+import { parseOptions } from "@agent/command-line";
 import type { LogOptions } from "../artifacts/options.ts";
 import type { NamedKey } from "../keys/named-keys.ts";
 import { NAMED_KEY_FORM, parseNamedKey } from "../keys/parse-named-key.ts";

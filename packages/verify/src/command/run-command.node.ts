@@ -1,5 +1,5 @@
 import { formatError, parseJsonText } from "@agent/crypto";
-import { formatFault, formatSafeJson, formatUsageRefusal } from "@agent/crypto/command-line";
+import { formatFault, formatSafeJson, formatUsageRefusal } from "@agent/command-line";
 import type { VerifyOptions } from "../artifacts/options.ts";
 import type { NamedKey } from "../keys/named-keys.ts";
 import { listRelayKeys } from "../list-relay-keys.ts";

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import { checkNodeVersion } from "@agent/crypto/node-version";
-import { watchOutput } from "@agent/crypto/watch-output";
+import { checkNodeVersion, watchOutput } from "@agent/command-line";
 
 // Exit code 1 would mean an alarm, but an older Node.js checks nothing, and without its output no alarm can be
 // read.

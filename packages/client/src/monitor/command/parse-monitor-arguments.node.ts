@@ -1,5 +1,5 @@
 import { isUuid, HEX_OF_32_BYTES } from "@agent/crypto";
-import { findUsageFault, parseOptions } from "@agent/crypto/command-line";
+import { findUsageFault, parseOptions } from "@agent/command-line";
 import { KEY_TYPES, parseVerifierKey, type VerifierKey } from "@agent/transparency";
 
 /** The parsed request of a command line. */

@@ -1,11 +1,6 @@
 import { appendFile, readFile } from "node:fs/promises";
 import { formatError, HEX_OF_32_BYTES } from "@agent/crypto";
-import {
-  formatFault,
-  formatSafeJson,
-  formatUsageRefusal,
-  makeSafe,
-} from "@agent/crypto/command-line";
+import { formatFault, formatSafeJson, formatUsageRefusal, makeSafe } from "@agent/command-line";
 import { readFileIfPresent, writePrivateText } from "@agent/crypto/private-file";
 import { formatVerifierKey } from "@agent/transparency";
 import { createMonitor, type MonitorAlarm } from "../monitor.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { checkNodeVersion } from "./check-node-version.node.ts";
+import { checkNodeVersion } from "./check-node-version.ts";
 
 test.each(["22.19.0", "22.20.1", "23.0.0", "24.1.0", "100.0.0"])(
   "Node.js %s is accepted",

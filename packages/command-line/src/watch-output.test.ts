@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
-import { watchOutput } from "./watch-output.node.ts";
+import { watchOutput } from "./watch-output.ts";
 
 const withCode = (code: string) => Object.assign(new Error(`${code}: write`), { code });
 

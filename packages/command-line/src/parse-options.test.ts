@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseOptions } from "./parse-options.node.ts";
+import { parseOptions } from "./parse-options.ts";
 
 const options = {
   file: { type: "string" },
