@@ -70,3 +70,8 @@ export function resolveActingAgent(caller: Caller, named: string | undefined): s
 export function mayActFor(caller: Caller, agents: readonly (string | null)[]): boolean {
   return caller.kind === "master" || (caller.kind === "agent" && agents.includes(caller.agentId));
 }
+
+/** Returns the id of the agent whose records a caller reads with; "" for one that is no agent. */
+export function toReaderId(caller: Caller): string {
+  return caller.kind === "agent" ? caller.agentId : "";
+}

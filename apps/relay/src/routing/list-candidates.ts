@@ -6,10 +6,9 @@ import {
   type Operations,
   type QueryOf,
 } from "@agent/wire";
-import { toReaderId } from "../agents/discovery/discover-agents.ts";
 import { findListing } from "../agents/discovery/listing-store.ts";
 import { keepFitting } from "../http/paging/keep-fitting.ts";
-import type { Caller } from "../identity/caller.ts";
+import { toReaderId, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import { parseListing } from "../agents/discovery/parse-listing.ts";

@@ -52,8 +52,14 @@ export async function rankExecutors(
   const remote =
     federation === undefined || accepts !== undefined
       ? []
-      : await listRemoteCandidates({ ...services, federation }, required, pinned, (agentId) =>
-          trustGraph.isBlocked(payerId, agentId),
+      : await listRemoteCandidates(
+          { ...services, federation },
+          {
+            payerId,
+            required,
+            pinned,
+            isBlocked: (agentId) => trustGraph.isBlocked(payerId, agentId),
+          },
         );
   const excludedIds = new Set(payerId === null ? excluded : [...excluded, payerId]);
   const others = remote.filter(({ candidate }) => !excludedIds.has(candidate.agent_id));

@@ -1,5 +1,6 @@
 import { ZERO } from "@agent/budget";
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import { jsonTexts } from "../storage/queries/fragments.ts";
 import { inRowForm, pickColumns } from "../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
@@ -140,6 +141,20 @@ export function listTrustOfExecutor(
   return read.all(recordsOfExecutor, query);
 }
 
+const EXPERIENCE_COLUMNS = [
+  "own.remote_agent_id",
+  "own.trust_level",
+  "own.successful_tasks",
+  "own.failed_tasks",
+  "own.avg_latency_ms",
+] as const;
+
+/** The part of a record by which its delegator ranks the executor. */
+export type ExperienceRow = Pick<
+  TrustRecordRow,
+  "remote_agent_id" | "trust_level" | "successful_tasks" | "failed_tasks" | "avg_latency_ms"
+>;
+
 const recordsByCapability = compile<{
   reader: string;
   capability: string;
@@ -148,13 +163,7 @@ const recordsByCapability = compile<{
 }>()(
   queryBuilder
     .selectFrom("trust_records as own")
-    .select([
-      "own.remote_agent_id",
-      "own.trust_level",
-      "own.successful_tasks",
-      "own.failed_tasks",
-      "own.avg_latency_ms",
-    ])
+    .select(EXPERIENCE_COLUMNS)
     .where("own.agent_id", "=", param("reader"))
     .where("own.remote_agent_id", ">", param("after"))
     .where(
@@ -171,6 +180,22 @@ export function listTrustByCapability(
   query: { reader: string; capability: string; after: string; limit: number },
 ) {
   return read.all(recordsByCapability, query);
+}
+
+const recordsInAgents = compile<{ reader: string; agents: string }>()(
+  queryBuilder
+    .selectFrom("trust_records as own")
+    .select(EXPERIENCE_COLUMNS)
+    .where("own.agent_id", "=", param("reader"))
+    .where(sql<boolean>`own.remote_agent_id in ${jsonTexts(param("agents"))}`),
+);
+
+/** Lists an agent's records of some agents. */
+export function listTrustInAgents(
+  read: Reader,
+  { reader, agentIds }: { readonly reader: string; readonly agentIds: readonly string[] },
+): Promise<ExperienceRow[]> {
+  return read.all(recordsInAgents, { reader, agents: JSON.stringify(agentIds) });
 }
 
 const selectAllRecords = compile<{ agent_id: string; remote_agent_id: string; limit: number }>()(

@@ -11,6 +11,8 @@ export type KnownAgent = RemoteAgent & {
   /** The peer whose answer contained it: the next hop towards it. */
   readonly via: string;
   readonly source_relay: string;
+  /** The trust in that peer, from 0 to 1, by which `trust` was multiplied; 1 if absent. */
+  readonly peer_trust?: number;
   /** The reliability of that peer by this relay's own record of it, from 0 to 1; 1 if absent. */
   readonly peer_reliability?: number;
 };
@@ -73,6 +75,7 @@ export function parseEntries(
       source_relay: agent.source_relay ?? peer.relayId,
       hop_distance: getHopDistance(agent, peer.relayId),
       trust: agent.trust * peer.trust,
+      peer_trust: peer.trust,
       latency_ms: (agent.latency_ms ?? 0) + peer.latencyMs,
       via: peer.relayId,
       ...(peer.reliability !== undefined && { peer_reliability: peer.reliability }),
@@ -116,7 +119,7 @@ export function mergeEntries<Entry extends RemoteAgent & { readonly via?: string
 
 /** Returns an entry for an answer, built only from known members. */
 export function toRemoteAgent(known: KnownAgent & { readonly rivals?: unknown }): RemoteAgent {
-  const { via: _, rivals: __, peer_reliability: ___, ...agent } = known;
+  const { via: _, rivals: __, peer_trust: ___, peer_reliability: ____, ...agent } = known;
   return agent;
 }
 

@@ -1,4 +1,4 @@
-export { boundSuccessions } from "./agent-succession.ts";
+export { boundSuccessions, listFormerKeys } from "./agent-succession.ts";
 export { type ClaimLimit, getClaimLimit } from "./claim-limit.ts";
 export type { AgentClaim, ClaimedAgent } from "./claims.ts";
 export { findClaimWithKey, isOwnClaim, resolveClaims } from "./claims.ts";

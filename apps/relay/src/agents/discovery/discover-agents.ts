@@ -10,7 +10,7 @@ import {
 } from "@agent/wire";
 import { encodeCursorKey, decodeCursor } from "../../http/paging/cursor.ts";
 import { countFitting } from "../../http/paging/page.ts";
-import type { Caller } from "../../identity/caller.ts";
+import { toReaderId, type Caller } from "../../identity/caller.ts";
 import { loadAgentInspections } from "../../inspections/reading/agent-inspections.ts";
 import { calculateTaskPrice } from "../../routing/price.ts";
 import {
@@ -104,10 +104,6 @@ export async function getAgent(
   const inspections = await loadAgentInspections(services.storage.read, agentId);
   const entry = toDiscoveryEntry(services, shown, undefined);
   return { status: 200, body: { ...entry, key_proven, inspections } };
-}
-
-export function toReaderId(caller: Caller): string {
-  return caller.kind === "agent" ? caller.agentId : "";
 }
 
 function toDiscoveryEntry(

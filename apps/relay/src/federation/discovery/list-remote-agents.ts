@@ -4,11 +4,12 @@ import type { KnownAgent } from "@agent/federation-protocol/discovery";
 import type { Answer, DiscoveryEntry, Operations, QueryOf } from "@agent/wire";
 import { encodeCursorKey } from "../../http/paging/cursor.ts";
 import { cutPage } from "../../http/paging/cut-page.ts";
-import type { Caller } from "../../identity/caller.ts";
+import { toReaderId, type Caller } from "../../identity/caller.ts";
+import type { AskerRecord } from "../../routing/candidates/weigh-experience.ts";
 import { BLOCKED, levelName, scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
-import { findTrust } from "../../trust/store.ts";
 import { toTrustBasisMember } from "../../trust/trust-basis.ts";
 import { PAST_ALL } from "../../agents/discovery/places/page-position.ts";
+import { findOwnRecords } from "./find-own-records.ts";
 import { searchRemoteAgents, findRemoteAgent } from "./search-remote-agents.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { calculateRemotePrice } from "./list-remote-candidates.ts";
@@ -33,9 +34,8 @@ export async function listRemoteAgents(
   const remaining = remote.filter(({ agent_id }) => agent_id > last);
   const { rows: shown, isLast } = cutPage(remaining, limit);
   const required = capability === undefined ? [] : [capability];
-  const entries = await Promise.all(
-    shown.map((agent) => toDiscoveryEntry(services, agent, required, caller)),
-  );
+  const records = await findOwnRecords(services.storage.read, toReaderId(caller), shown);
+  const entries = shown.map((agent) => toDiscoveryEntry(services, agent, required, records));
   // On a page that the agents of this relay fill, the next one begins with the first remote agent.
   const behind = `${PAST_ALL}${shown.at(-1)?.agent_id ?? last}`;
   return {
@@ -54,20 +54,19 @@ export async function findRemoteEntry(
   caller: Caller,
 ): Promise<DiscoveryEntry | undefined> {
   const known = await findRemoteAgent(services, agentId);
-  return known && toDiscoveryEntry(services, known, [], caller);
+  if (known === undefined) return undefined;
+  const records = await findOwnRecords(services.storage.read, toReaderId(caller), [known]);
+  return toDiscoveryEntry(services, known, [], records);
 }
 
 /** Omits the members that only this relay can know: how to reach the agent, and how far it is trusted. */
-async function toDiscoveryEntry(
-  { storage, config }: FederationServices,
+function toDiscoveryEntry(
+  { config }: FederationServices,
   agent: KnownAgent,
   required: readonly string[],
-  caller: Caller,
-): Promise<DiscoveryEntry> {
-  const own =
-    caller.kind === "agent"
-      ? await findTrust(storage.read, caller.agentId, agent.agent_id)
-      : undefined;
+  records: ReadonlyMap<string, AskerRecord>,
+): DiscoveryEntry {
+  const own = records.get(agent.agent_id);
   const online = agent.availability === 1;
   const price = calculateRemotePrice(agent, required);
   return {

@@ -7,8 +7,14 @@ import {
   type ReachableAgent,
 } from "@agent/federation-protocol/discovery";
 import type { Candidate } from "@agent/routing-semiring";
+import {
+  NO_HISTORY,
+  weighExperience,
+  type AskerRecord,
+} from "../../routing/candidates/weigh-experience.ts";
 import type { NextHop } from "../../routing/attempt.ts";
 import { calculateTaskPrice } from "../../routing/price.ts";
+import { findOwnRecords } from "./find-own-records.ts";
 import { searchRemoteAgents } from "./search-remote-agents.ts";
 import type { FederationServices } from "../federation-services.ts";
 
@@ -24,26 +30,37 @@ export interface PinnedAgent {
   readonly publicKey: string | undefined;
 }
 
+export interface RemoteQuery {
+  /** Null for a task without a payer. */
+  readonly payerId: string | null;
+  readonly required: readonly string[];
+  readonly pinned: PinnedAgent | undefined;
+  readonly isBlocked: (agentId: string) => boolean;
+}
+
 /**
  * Lists remote agents that can do a task, each with its shortest route (specification, "Cross-relay
  * routing"). An agent whose id is in conflict is left out unless the submission names its key.
  */
 export async function listRemoteCandidates(
   services: FederationServices,
-  required: readonly string[],
-  pinned: PinnedAgent | undefined,
-  isBlocked: (agentId: string) => boolean,
+  { payerId, required, pinned, isBlocked }: RemoteQuery,
 ): Promise<RemoteCandidate[]> {
   const [capability] = required;
   if (capability === undefined) return [];
-  const agents = await searchRemoteAgents(services, { capability });
-  return agents.flatMap((claimed) => {
+  const found = await searchRemoteAgents(services, { capability });
+  const agents = found.flatMap((claimed) => {
     const publicKey = claimed.agent_id === pinned?.agentId ? pinned.publicKey : undefined;
     const agent = findClaimWithKey(claimed, publicKey);
-    if (agent === undefined || !isReachable(agent)) return [];
+    return agent !== undefined && isReachable(agent) ? [agent] : [];
+  });
+  const records = await findOwnRecords(services.storage.read, payerId ?? "", agents);
+  return agents.flatMap((agent) => {
     const price = calculateRemotePrice(agent, required);
     if (price === null) return [];
-    const candidate = buildCandidate(services, agent, price, isBlocked(agent.agent_id));
+    const { agent_id } = agent;
+    const view = { record: records.get(agent_id), blocked: isBlocked(agent_id) };
+    const candidate = buildCandidate(services, agent, price, view);
     return [{ candidate, nextHop: nextHopTo(services, agent) }];
   });
 }
@@ -73,21 +90,24 @@ function buildCandidate(
   { identity }: Pick<FederationServices, "identity">,
   agent: KnownAgent,
   price: Micro,
-  blocked: boolean,
+  { record, blocked }: { readonly record: AskerRecord | undefined; readonly blocked: boolean },
 ): Candidate {
+  const route = buildRoute(agent, { self: identity.relayId, passingCost: PASSING_COST });
+  // Tasks were measured over the whole way, and so is the latency that the peer states.
+  const others = { trust: agent.trust, history: NO_HISTORY, promisedLatencyMs: route.latency };
+  const known = weighExperience(record, others, agent.peer_trust);
+  const { trust_score, avg_latency_ms } = known;
   return {
     agent_id: agent.agent_id,
     capabilities: agent.capabilities,
     unit_cost: fromMicro(price),
-    trust_score: agent.trust,
+    ...known,
     blocked,
-    successes: 0,
-    counted: 0,
-    avg_latency_ms: null,
+    avg_latency_ms: avg_latency_ms === null ? null : Math.max(0, avg_latency_ms - route.latency),
     // The route already includes the latency.
     listing_latency_ms: 0,
     online: agent.availability === 1,
     availability_guarantee: Math.min(1, agent.availability * 2),
-    route: buildRoute(agent, { self: identity.relayId, passingCost: PASSING_COST }),
+    route: { ...route, trust: trust_score },
   };
 }

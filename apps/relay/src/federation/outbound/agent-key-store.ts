@@ -1,4 +1,5 @@
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { jsonTexts } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationAgentKeyRow } from "../../storage/tables/federation.ts";
 
@@ -37,4 +38,17 @@ export async function listRemoteKeys(reader: Reader, agent_id: string) {
     publicKey: public_key,
     isAdmitted: is_admitted === 1,
   }));
+}
+
+const keysOfAgents = compile<{ agents: string }>()(
+  queryBuilder
+    .selectFrom("federation_agent_keys as key")
+    .select(["key.agent_id", "key.public_key"])
+    .where(sql<boolean>`key.agent_id in ${jsonTexts(param("agents"))}`),
+);
+
+/** Lists the keys with which remote agents have delivered work. */
+export async function listKeysOfRemoteAgents(reader: Reader, agentIds: readonly string[]) {
+  if (agentIds.length === 0) return [];
+  return reader.all(keysOfAgents, { agents: JSON.stringify(agentIds) });
 }

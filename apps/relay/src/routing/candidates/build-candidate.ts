@@ -1,12 +1,8 @@
 import { fromMicro, quoteTask, ZERO, type Micro } from "@agent/budget";
-import { computeRecordLatency, type Candidate } from "@agent/routing-semiring";
-import { BLOCKED, getLevelForReader, scoreOfLevel } from "../../trust/levels.ts";
-import type { AgentFacts, TaskHistory } from "./agent-facts.ts";
-
-/** The knowledge that one asker has of an agent by its own tasks. */
-export interface AskerRecord extends TaskHistory {
-  readonly trust_level: number;
-}
+import type { Candidate } from "@agent/routing-semiring";
+import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
+import type { AgentFacts } from "./agent-facts.ts";
+import { weighExperience, type AskerRecord } from "./weigh-experience.ts";
 
 /** The asker's view of an agent. */
 export interface CandidateView {
@@ -27,28 +23,14 @@ export function buildCandidate(
   const { promisedLatencyMs } = facts;
   const price = quoteAgent(facts, required);
   if (price === null) return undefined;
-  const history = record !== undefined && record.counted > 0 ? record : facts.paid;
-  const trust_score = scoreOfLevel(
-    getLevelForReader({
-      own_level: record?.trust_level ?? null,
-      payers_level: facts.payersLevel,
-    }),
-  );
-  const { successes, counted, avg_latency_ms: measuredMs } = history;
   return {
     agent_id: facts.agent_id,
     capabilities: facts.capabilities,
     unit_cost: fromMicro(price),
-    trust_score,
-    blocked: record?.trust_level === BLOCKED,
-    successes,
-    counted,
-    avg_latency_ms: computeRecordLatency({
-      successes,
-      counted,
-      trustScore: trust_score,
-      measuredMs,
-      promisedMs: promisedLatencyMs,
+    ...weighExperience(record, {
+      trust: scoreOfLevel(facts.payersLevel ?? UNKNOWN),
+      history: facts.paid,
+      promisedLatencyMs,
     }),
     listing_latency_ms: promisedLatencyMs,
     online,

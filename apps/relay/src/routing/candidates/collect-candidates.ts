@@ -1,7 +1,7 @@
 import { MAX_RECORDED_CANDIDATES, type Steps } from "@agent/routing-semiring";
 import type { Connections } from "../../realtime/connections.ts";
 import type { AgentFacts } from "./agent-facts.ts";
-import type { AskerRecord } from "./build-candidate.ts";
+import type { AskerRecord } from "./weigh-experience.ts";
 import { DigestList } from "./digest-list.ts";
 import type { CandidateList, KeptCapability } from "./kept-capability.ts";
 

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Candidate, Graph } from "@agent/routing-semiring";
 import type { AgentFacts } from "./agent-facts.ts";
-import { buildCandidate, type AskerRecord } from "./build-candidate.ts";
+import { buildCandidate } from "./build-candidate.ts";
 import { DIGEST_BYTES, type DigestList } from "./digest-list.ts";
+import type { AskerRecord } from "./weigh-experience.ts";
 
 /** An agent with what an asker without records ranks for its one capability. */
 interface KeptAgent {
