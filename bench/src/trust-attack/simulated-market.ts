@@ -63,12 +63,10 @@ export class SimulatedMarket {
     pair.paidTasks += status === "completed" && price > 0 ? 1 : 0;
     const payerFees = (this.#feesPaid.get(payer) ?? 0) + kept;
     this.#feesPaid.set(payer, payerFees);
-    const hasFailed = status === "failed";
     const usedFees = this.#feesUsed.get(payer) ?? 0;
-    const task = { priced: price > 0, hasFailed, fee, payerFees, usedFees };
+    const task = { priced: price > 0, hasFailed: status === "failed", fee, payerFees, usedFees };
     if (countsForStrangers(task, this.#thresholds)) {
-      const used = hasFailed ? computeUsedFees(fee, this.#thresholds) : 0;
-      this.#feesUsed.set(payer, usedFees + used);
+      this.#feesUsed.set(payer, usedFees + computeUsedFees(task, this.#thresholds));
       const history = this.historyOf(worker);
       history.counted += 1;
       history.successes += status === "completed" ? 1 : 0;

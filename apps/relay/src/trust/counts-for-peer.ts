@@ -34,9 +34,10 @@ export async function useFeesForPeer(
   { payerId, ...expired }: Omit<PeerTask, "hasFailed">,
 ): Promise<boolean> {
   if (payerId === null) return false;
-  const { counts, thresholds } = await checkPeerTask(tx, payerId, { ...expired, hasFailed: true });
+  const task = { ...expired, hasFailed: true };
+  const { counts, thresholds } = await checkPeerTask(tx, payerId, task);
   if (!counts) return false;
-  const fees_used = asMicro(computeUsedFees(expired.fee, thresholds));
+  const fees_used = asMicro(computeUsedFees(task, thresholds));
   await addToFees(tx, { agent_id: payerId, fees_paid: ZERO, fees_used });
   return true;
 }

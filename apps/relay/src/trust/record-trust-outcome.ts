@@ -81,14 +81,14 @@ export async function recordTrustOutcome(
     fees_kept: asMicro((stored?.fees_kept ?? 0) + keptFee),
   });
   const { thresholds, usedFees } = before;
-  const hasFailed = status === "failed";
-  const task = { priced, hasFailed, fee, payerFees: before.payerFees + keptFee, usedFees };
+  const payerFees = before.payerFees + keptFee;
+  const task = { priced, hasFailed: status === "failed", fee, payerFees, usedFees };
   const isPublic = pairOnly !== true && countsForStrangers(task, thresholds);
   await saveTrustChange(tx, {
     before,
     record,
     step: buildHistoryStep(outcome, isPublic),
-    usedFees: isPublic && hasFailed ? computeUsedFees(fee, thresholds) : 0,
+    usedFees: isPublic ? computeUsedFees(task, thresholds) : 0,
   });
   return { before: stored, record };
 }

@@ -34,7 +34,7 @@ export function computeTotalCost(candidate: Candidate, route: RouteAttributes | 
 
 /**
  * Computes the price efficiency: 1 if the task is free, otherwise the share of the budget that is left or,
- * without a budget, the ratio of the candidates' mean cost to this cost. All costs are in currency units.
+ * without a budget, the share of `referenceCost` in the sum of both costs. All costs are in currency units.
  */
 export function computePriceEfficiency(
   cost: number,

@@ -259,8 +259,9 @@ test.each([
   ["a task at the threshold", 50_000, 50_000],
   ["a dear task", 50_001, 50_000],
 ])("A30: the failure of %s uses the fee of a success, at most the threshold", (_, fee, used) => {
-  expect(computeUsedFees(fee, DEFAULTS)).toBe(used);
-  expect(computeUsedFees(fee, UNPRICED)).toBe(0);
+  expect(computeUsedFees({ hasFailed: true, fee }, DEFAULTS)).toBe(used);
+  expect(computeUsedFees({ hasFailed: true, fee }, UNPRICED)).toBe(0);
+  expect(computeUsedFees({ hasFailed: false, fee }, DEFAULTS)).toBe(0);
 });
 
 /** A relay's records as far as strangers see them, with tasks whose fee is given. */
@@ -287,8 +288,9 @@ function createLedger() {
       });
       const hasFailed = status === "failed";
       const usedFees = usedBy.get(by) ?? 0;
-      if (countsForStrangers({ priced, hasFailed, fee, payerFees, usedFees }, DEFAULTS)) {
-        if (hasFailed) usedBy.set(by, usedFees + computeUsedFees(fee, DEFAULTS));
+      const task = { priced, hasFailed, fee, payerFees, usedFees };
+      if (countsForStrangers(task, DEFAULTS)) {
+        usedBy.set(by, usedFees + computeUsedFees(task, DEFAULTS));
         publicTasks.set(worker, (publicTasks.get(worker) ?? 0) + 1);
       }
     },

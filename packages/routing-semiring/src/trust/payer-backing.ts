@@ -170,22 +170,24 @@ export interface StrangersTask {
  * fees with all executors reach the threshold of `verified`. Otherwise both praise and defamation would be
  * free. A failed task leaves no fee, so it also needs a part of the payer's fees that no earlier one has used.
  */
-export function countsForStrangers(
-  { priced, hasFailed, fee, payerFees, usedFees }: StrangersTask,
-  thresholds: TrustThresholds,
-): boolean {
+export function countsForStrangers(task: StrangersTask, thresholds: TrustThresholds): boolean {
+  const { priced, hasFailed, fee, payerFees, usedFees } = task;
   const { verified } = thresholds;
   if (verified === 0) return priced;
   if (fee === 0 || payerFees < verified) return false;
-  return !hasFailed || usedFees + computeUsedFees(fee, thresholds) <= payerFees;
+  return !hasFailed || usedFees + computeUsedFees(task, thresholds) <= payerFees;
 }
 
 /**
- * Computes the part of the payer's fees that a failed task uses if it counts for strangers: the fee that a
- * success would have left, but at most the threshold, so that a payer of cheap tasks can report a dear one.
+ * Computes the part of the payer's fees that a task uses if it counts for strangers. A failed one uses the fee
+ * that a success would have left, but at most the threshold, so that a payer of cheap tasks can report a dear
+ * one; any other uses nothing.
  */
-export function computeUsedFees(fee: number, { verified }: TrustThresholds): number {
-  return Math.min(fee, verified);
+export function computeUsedFees(
+  { hasFailed, fee }: Pick<StrangersTask, "hasFailed" | "fee">,
+  { verified }: TrustThresholds,
+): number {
+  return hasFailed ? Math.min(fee, verified) : 0;
 }
 
 function isPaying({ feesKept, paidTasks }: PayerRecord, { verified }: TrustThresholds): boolean {
