@@ -30,6 +30,7 @@ const weights: Partial<Record<keyof typeof steps | keyof typeof relaySteps, numb
   cancelTask: 3,
   actOnInspection: 12,
   passTime: 8,
+  passToDeadline: 4,
 };
 
 const PARTIES = 5;

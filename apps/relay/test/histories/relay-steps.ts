@@ -23,6 +23,28 @@ const passTime: HistoryStep = async (relay, [length]) => {
   for (let part = 0; part < parts; part += 1) await relay.advance(Math.ceil(ms / parts));
 };
 
+/** Lists the stored deadlines of work and inspections, each of which ends something at its exact time. */
+async function listDeadlines(relay: HistoryRelay): Promise<number[]> {
+  const rows = await relay.list<{ at: number }>(
+    `select expires_at as at from tasks where status in ('pending', 'claimed')
+     union select lease_until from tasks where status = 'claimed' and lease_until is not null
+     union select deadline from inspections where deadline is not null order by at`,
+  );
+  return rows.map(({ at }) => Number(at)).filter((at) => at > relay.now() + 1);
+}
+
+/** Passes the time until the moment before a deadline, the deadline itself or the moment after it. */
+const passToDeadline: HistoryStep = async (relay, [which, offset]) => {
+  const deadline = chooseFrom(await listDeadlines(relay), which);
+  if (deadline === undefined) return;
+  const ms = deadline - relay.now() + ((offset % 3) - 1);
+  // Some tasks live longer than anything else of a history.
+  if (ms > DAY_MS) return;
+  relay.note(`${ms} ms pass to a deadline`);
+  if (offset % 2 === 0) await relay.advance(ms);
+  else await relay.clock.advance(ms);
+};
+
 /** Sets the wall clock right, ahead or, rarely, far back; the relay follows when it is accepted. */
 const setWallClock: HistoryStep = async (relay, [length]) => {
   const hours = length % 40 === 0 ? -30 : chooseFrom([0, 0, 0.01, -0.02, 2, 30, 240], length >> 4)!;
@@ -68,6 +90,7 @@ export async function unfreezeRelay(relay: HistoryRelay): Promise<void> {
 /** Steps beside which no other step runs. */
 export const relaySteps = {
   passTime,
+  passToDeadline,
   setWallClock,
   acceptClock,
   restart: (relay) => relay.restart(),

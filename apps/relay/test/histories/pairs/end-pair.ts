@@ -5,6 +5,7 @@ import { checkPair } from "./check-pair.ts";
 import type { HistoryPair } from "./history-pair.ts";
 import {
   addPeer,
+  getPeerPath,
   giveUpSettlement,
   listHeld,
   recordReceived,
@@ -75,7 +76,17 @@ async function decideHeld(pair: HistoryPair): Promise<void> {
 async function joinPeers({ sites }: HistoryPair): Promise<void> {
   for (const site of sites) await addPeer(site);
   // The first attempt fails while the other relay still refuses this one.
-  for (const site of sites) await addPeer(site);
+  const answers = [await addPeer(sites[0]), await addPeer(sites[1])];
+  const refused = sites.filter((_, at) => answers[at]!.body["code"] === "peer.refused");
+  for (const { other } of refused) {
+    // That relay was restored from a backup in which it was not removed, so its operator starts anew.
+    await other.relay.asOperator("DELETE", getPeerPath(other));
+  }
+  for (const { other } of refused) {
+    await addPeer(other);
+    await addPeer(other.other);
+    await addPeer(other);
+  }
   for (const site of sites) await setCredit(site, CREDIT);
 }
 

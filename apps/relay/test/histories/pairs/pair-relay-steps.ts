@@ -28,6 +28,7 @@ const restoreBackup: PairStep = async (pair, { relay }, [kind]) => {
 /** Steps beside which no other step runs. */
 export const pairRelaySteps = {
   passTime,
+  passToDeadline: at(relaySteps.passToDeadline),
   setWallClock: at(relaySteps.setWallClock),
   acceptClock: at(relaySteps.acceptClock),
   restart: at(relaySteps.restart),

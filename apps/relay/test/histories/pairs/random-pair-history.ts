@@ -44,6 +44,7 @@ const WEIGHTS = {
   changeCredit: 2,
   payPeer: 2,
   passTime: 14,
+  passToDeadline: 4,
 };
 
 const PARTIES = 3;
