@@ -8,8 +8,9 @@ import { listKeysOfRemoteAgents } from "../outbound/agent-key-store.ts";
 type RemoteIdentity = Pick<KnownAgent, "agent_id" | "public_key" | "succession">;
 
 /**
- * Finds an asker's own records of remote agents, by their ids; none for "", which is no agent. A record that was earned under a key that the
- * agent has never had is left out, because any relay can claim an id under another key. A block stays.
+ * Finds an asker's own records of remote agents, by their ids; none for "", which is no agent. A record that was
+ * earned under a key that the agent has never had is left out, because any relay can claim an id under another
+ * key. A block stays.
  */
 export async function findOwnRecords(
   read: Reader,
