@@ -18,6 +18,7 @@ it("agent-verify runs from the packed tarballs of its packages", async () => {
   expect(tarballs.map((name) => name.replace(/-\d.*/, "")).toSorted()).toEqual(
     [
       "budget",
+      "command-line",
       "credentials",
       "crypto",
       "ledger",

@@ -149,5 +149,6 @@ test("the command contests with the agent's own key, and names what is wrong", a
   expect(contested.stdout).toMatch(/^contested; bond 0\.05 USD; the arbiter decides until .*Z\n$/);
   const again = await run(task_id, "It is loud.");
   expect(again.stderr).toContain("contest: inspection.not_found");
-  expect((await run()).stderr).toContain("contest: must have the id of a task and a reason");
+  const usage = "usage: agent-server contest TASK_ID REASON [--config FILE]";
+  expect((await run()).stderr).toBe(`agent-server: TASK_ID and REASON are missing\n${usage}\n`);
 }, 40_000);

@@ -8,6 +8,7 @@ import { parseFlags, type Flags, type PairingOrder } from "./config/parse-flags.
 import { confirmTools } from "./config/confirm-tools.ts";
 import type { Config } from "./config/config.ts";
 import { listSecrets } from "./config/list-secrets.ts";
+import { findCommandUsage } from "./config/usage/command-usage.ts";
 import { formatHelp } from "./config/usage/format-help.ts";
 import { loadSetup, type LaunchContext, type Setup } from "./config/load-setup.ts";
 import { createReloadingKnownAgents } from "./http/authentication/known-agents.ts";
@@ -38,7 +39,8 @@ const launch: LaunchContext = {
  * the start, and 2 a wrong call.
  */
 async function main(): Promise<number | undefined> {
-  const { flags, faults } = parseFlags(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  const { flags, faults } = parseFlags(args);
   if (flags.help) return print(formatHelp());
   if (flags.version) return print(`${readVersion()}\n`);
 
@@ -47,7 +49,7 @@ async function main(): Promise<number | undefined> {
 
   // After a typing error, configuration errors would hide the one that matters.
   const [fault] = faults;
-  if (fault !== undefined) return failUsage(fault);
+  if (fault !== undefined) return failUsage(fault, args);
   if (flags.init !== undefined) return runInit(flags.init, flags);
 
   const setup = await loadSetup(flags, launch);
@@ -251,8 +253,9 @@ function printToLog(text: string): void {
   process.stderr.write(text);
 }
 
-function failUsage(message: string): 2 {
-  const { err } = formatUsageRefusal({ program: "agent-server", message, isJson: false });
+function failUsage(message: string, args: readonly string[]): 2 {
+  const usage = findCommandUsage(args);
+  const { err } = formatUsageRefusal({ program: "agent-server", message, usage, isJson: false });
   process.stderr.write(err);
   return 2;
 }

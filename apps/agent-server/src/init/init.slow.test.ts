@@ -87,10 +87,13 @@ configuration ok
   });
 
   test.each([
-    [["init", "x", "y"], /^agent-server: "y" is an argument too many\ntry agent-server --help\n$/],
+    [
+      ["init", "x", "y"],
+      /^agent-server: "y" is an argument too many\nusage: agent-server init \[FOLDER\]\n$/,
+    ],
     [
       ["init", "--port=1"],
-      /^agent-server: agent-server init takes no --port, but agent-server does\ntry .*\n$/,
+      /^agent-server: agent-server init takes no --port, but agent-server does\nusage: .*\n$/,
     ],
   ])("%j is refused without reading a configuration", async (args, stderr) => {
     await expect(run(...args)).rejects.toSatisfy((refusal: { stderr: string }) =>

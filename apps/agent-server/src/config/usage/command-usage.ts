@@ -50,9 +50,15 @@ export const SHARED_OPTIONS: readonly string[] = ["help", "version"];
 
 /** Formats the forms as one usage, whose first word is the name of the program. */
 export function formatCommandUsage(): string {
-  return commandForms
-    .map(({ call, options }) =>
-      ["agent-server", call, options].filter((part) => part !== "").join(" "),
-    )
-    .join(" | ");
+  return commandForms.map((form) => joinWords("agent-server", formatForm(form))).join(" | ");
 }
+
+/** Returns the usage of the command with which a call begins; undefined if it begins with none. */
+export function findCommandUsage([name]: readonly string[]): string | undefined {
+  const form = commandForms.find(({ call }) => call !== "" && call.split(" ")[0] === name);
+  return form === undefined ? undefined : formatForm(form);
+}
+
+const formatForm = ({ call, options }: CommandForm) => joinWords(call, options);
+
+const joinWords = (...words: readonly string[]) => words.filter((word) => word !== "").join(" ");
