@@ -218,7 +218,7 @@ describe.skipIf(executablePath === undefined)("The page /console/me", { timeout:
       page.waitForEvent("download"),
       page.click("text=Save the statement as CSV"),
     ]);
-    expect(saved.suggestedFilename()).toMatch(/^statement-.{8}\.csv$/);
+    expect(saved.suggestedFilename()).toMatch(/^statement-[0-9a-f-]{36}\.csv$/);
     await open("visibility");
     expect(await page.locator("main").innerText()).toContain("1 of 1");
     await open("credentials");
