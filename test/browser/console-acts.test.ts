@@ -187,14 +187,16 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     expect(await page.locator("main button.act").getAttribute("aria-disabled")).toBe("true");
     await page.focus("main button.act");
     await page.keyboard.press("Enter");
-    expect(await page.locator("dialog [type=submit]").isDisabled()).toBe(true);
+    // The dialog also has a form by which the session may make changes again.
+    const act = page.locator("dialog form:has(.consequence) [type=submit]");
+    expect(await act.isDisabled()).toBe(true);
     await page.keyboard.press("Escape");
     await page.click(".session summary");
     await page.fill(".session input", MASTER_TOKEN);
     await page.click(".session [type=submit]");
     await page.waitForSelector("summary:has-text('operate 10 min')");
     await page.click("main button.act");
-    expect(await page.locator("dialog [type=submit]").isDisabled()).toBe(false);
+    expect(await act.isDisabled()).toBe(false);
     await context.close();
   });
 });
