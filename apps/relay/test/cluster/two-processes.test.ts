@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { signSuccession } from "@agent/crypto";
 import { createReceipt, createTestAgent, type TestAgent } from "@agent/testkit";
 import { parseVerifierKey } from "@agent/transparency";
 import { verifyArtifact } from "@agent/verify";
 import { runStatement } from "@agent/test-postgres";
 import type { RelayProcess } from "@agent/wire";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { call, startCluster, startMember, type Cluster } from "./start-cluster.ts";
 import { onlyOn } from "../engine/engine.ts";
 import { OPERATOR_TOKEN, type Reply } from "../test-relay.ts";
@@ -17,12 +16,12 @@ const TASKS_AT_ONCE = 10;
 const DELIVERIES = 50;
 
 /** Repeats a request while the processes do not serve, as on a machine that stands still for longer than their rows. */
-async function repeatUnserved(send: () => Promise<Reply>): Promise<Reply> {
-  for (;;) {
+function repeatUnserved(send: () => Promise<Reply>): Promise<Reply> {
+  const sendOnce = async () => {
     const reply = await send();
-    if (reply.status !== 503) return reply;
-    await sleep(100);
-  }
+    return reply.status !== 503 && reply;
+  };
+  return vi.waitUntil(sendOnce, { interval: 100, timeout: 100_000 });
 }
 
 /** Two processes of one relay on one database, with separate memory, connections and timers. */
